@@ -1,11 +1,12 @@
 """Networks whose tensors may stay in L2, searched as a user does, and what it takes.
 
     python -m benchmarks network_keep --out docs/data/network-keep.csv
+    python -m benchmarks network_keep --fuse tiles --out docs/data/network-tiles.csv
 
 Each row is one process, ``mapper search --network N --fuse keep --workers 1 --json``, with a store
-of its own: totals with all tensors in DRAM and with tensors that stay, both with their gaps, and
-the processor time of the whole command, imports and both answers included. Compiled before. A row
-that the file has already is kept.
+of its own: totals with all tensors in DRAM, with tensors that stay and (``tiles``) with fused
+layers, each with its gap, and the processor time of the whole command, imports and all answers
+included. A row that the file has already is kept.
 """
 
 from __future__ import annotations
@@ -27,13 +28,17 @@ NETWORKS = (
     *(f"{LLAMA}=1,cache=2048" + (f",batch={batch}" if batch > 1 else "") for batch in (1, 8, 64)),
 )  # fmt: skip
 FIGURES = ("latency_cycles", "energy_nj", "dram_bytes", "gap")
-COLUMNS = (
-    "network", "accelerator", "objective", "may stay", "stay",
-    *(f"{way} {figure}" for way in ("none", "keep") for figure in FIGURES), "cpu_s",
-)  # fmt: skip
+WAYS = {"keep": ("none", "keep"), "tiles": ("none", "keep", "tiles")}
 
 
-def row_of(network: str, accelerator: str, objective: str) -> dict[str, Any]:
+def columns(fuse: str) -> tuple[str, ...]:
+    """Columns of a table by what may be fused."""
+    figures = (f"{way} {figure}" for way in WAYS[fuse] for figure in FIGURES)
+    fused = ("groups", "fused layers") if fuse == "tiles" else ()
+    return ("network", "accelerator", "objective", "may stay", "stay", *fused, *figures, "cpu_s")
+
+
+def row_of(network: str, accelerator: str, objective: str, fuse: str) -> dict[str, Any]:
     """One search."""
     import cost_models
     import layers
@@ -41,10 +46,11 @@ def row_of(network: str, accelerator: str, objective: str) -> dict[str, Any]:
 
     began = processor_time()
     with tempfile.TemporaryDirectory() as folder:
-        asked = ["--network", network, "-a", accelerator, "-o", objective, "--fuse", "keep"]
+        asked = ["--network", network, "-a", accelerator, "-o", objective, "--fuse", fuse]
         how = ["--workers", "1", "--json", "--store", f"{folder}/runs.sqlite"]
         words = [sys.executable, "-m", "mapper", "search", *asked, *how]
         said = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    fused = [node["fused"]["group"] for node in said["nodes"] if "fused" in node]
     rooms = rooms_of(layers.graph_of(network), cost_models.load_chip(accelerator))
     return {
         "network": network,
@@ -52,7 +58,8 @@ def row_of(network: str, accelerator: str, objective: str) -> dict[str, Any]:
         "objective": objective,
         "may stay": len(rooms),
         "stay": len(said["stays"]),
-        **{f"{way} {name}": said[way][name] for way in ("none", "keep") for name in FIGURES},
+        **({"groups": len(set(fused)), "fused layers": len(fused)} if fuse == "tiles" else {}),
+        **{f"{way} {name}": said[way][name] for way in WAYS[fuse] for name in FIGURES},
         "cpu_s": f"{processor_time() - began:.1f}",
     }
 
@@ -62,6 +69,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
     parser.add_argument("--accelerators", nargs="+", default=["edge", "cloud"])
     parser.add_argument("--objectives", nargs="+", default=["edp"])
+    parser.add_argument("--fuse", choices=sorted(WAYS), default="keep")
     parser.add_argument("--out", type=Path, default=Path("network-keep.csv"))
     args = parser.parse_args()
     rows = known(args.out)
@@ -71,9 +79,9 @@ def main() -> None:
             for accelerator in args.accelerators:
                 if (network, accelerator, objective) in done:
                     continue
-                rows.append(row_of(network, accelerator, objective))
+                rows.append(row_of(network, accelerator, objective, args.fuse))
                 print(rows[-1], flush=True)
-                write(args.out, COLUMNS, rows)
+                write(args.out, columns(args.fuse), rows)
 
 
 if __name__ == "__main__":

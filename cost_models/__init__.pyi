@@ -67,6 +67,7 @@ from .exact.chain_bounds.offer import chain_facts_of as chain_facts_of
 from .exact.chain_bounds.spread import ChainSpread as ChainSpread
 from .exact.chain_bounds.togo import CostsToGo as CostsToGo
 from .exact.pass_costs import Moved as Moved
+from .exact.pass_costs import energy_of_counts as energy_of_counts
 from .exact.pass_costs import pass_cost as pass_cost
 from .infeasible import Infeasible as Infeasible
 from .infeasible import InfeasibleError as InfeasibleError

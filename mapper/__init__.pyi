@@ -13,6 +13,7 @@ from .export.export_files import files_for as files_for
 from .export.export_files import write_files as write_files
 from .export.export_source import ExportSource as ExportSource
 from .found import Found as Found
+from .fusing.fused_network import FusedProblem as FusedProblem
 from .marl.config import MarlConfig as MarlConfig
 from .methods import chosen_method as chosen_method
 from .methods import default_budget as default_budget

@@ -10,6 +10,7 @@ import layers
 from cost_models import Accelerator
 from layers import Imported, NetworkGraph
 from mapper import (
+    FusedProblem,
     KeptNetwork,
     StaySetting,
     check_keep,
@@ -21,7 +22,7 @@ from marl_common import brief
 from marl_mapper.options import LibraryError
 from marl_runs import SilentReporter, Store
 
-PASSES = ("free", "counted")
+PASSES, FUSE = ("free", "counted"), ("keep", "tiles")
 
 
 def map_network(
@@ -29,6 +30,7 @@ def map_network(
     chip: Accelerator | str = "edge",
     objective: str = "edp",
     *,
+    fuse: str = "keep",
     passes: str = "free",
     gap: float = 0.01,
     cost_model: Mapping[str, Any] | None = None,
@@ -38,10 +40,13 @@ def map_network(
 ) -> KeptNetwork:
     """Map a network so that tensors stay in L2 where that pays, and prove how good it is.
 
+    With fused tiles layers take turns on parts of their tensors besides, see docs/networks.md.
+
     Args:
         network: A network of the zoo, a file with edges, an imported model, or a graph.
         chip: An accelerator of two levels, one of the library, or a YAML file.
         objective: ``"latency"``, ``"energy"`` or ``"edp"`` of the whole network.
+        fuse: ``"keep"``: tensors may stay whole; ``"tiles"``: layers may be fused besides.
         passes: ``"counted"``: nodes without MACs cost what they move; ``"free"``: only what they
             move between DRAM and L2.
         gap: Stop when the value is proven to be at most this share above the optimum.
@@ -51,8 +56,8 @@ def map_network(
         workers: Processes for proofs.
 
     Returns:
-        The best schedule (`keep`), the best one with all tensors in DRAM (`none`), what stays, and
-        for both the value, the bound and every node with its mapping.
+        The best schedule (`best`: `tiles` or `keep`), the best one with all tensors in DRAM
+        (`none`), what stays, and for each the value, the bound and every node with its mapping.
 
     Raises:
         LibraryError: An option has another value.
@@ -61,6 +66,8 @@ def map_network(
     """
     if passes not in PASSES:
         raise LibraryError(f"passes: got {brief(passes)}, expected free or counted")
+    if fuse not in FUSE:
+        raise LibraryError(f"fuse: got {brief(fuse)}, expected keep or tiles")
     if isinstance(gap, bool) or not isinstance(gap, int | float) or not 0 <= gap < 1:
         raise LibraryError(f"gap: got {brief(gap)}, expected a share of at least 0 and below 1")
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
@@ -74,8 +81,10 @@ def map_network(
     setting = StaySetting(known, options, dict(space or {}))
     with Store.open(store) as opened:
         prove = stored_proofs(opened, workers, SilentReporter())
-        counted = passes == "counted"
-        return keep_network(name, graph, setting, objective, prove, counted=counted, gap=gap)
+        return keep_network(
+            name, graph, setting, objective, prove, counted=passes == "counted", gap=gap,
+            fused=FusedProblem if fuse == "tiles" else None,
+        )  # fmt: skip
 
 
 def _graph_of(network: Any) -> tuple[str, NetworkGraph]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from cost_models.accelerator import Accelerator
@@ -55,8 +56,7 @@ def pass_cost(model: CostModel, chip: Accelerator, moved: Moved) -> tuple[int, f
         -(-elements * bits // rate) if rate is not None else int(elements > 0)
         for elements, bits, rate in ways
     )
-    counts: defaultdict[str, int] = defaultdict(int)
-    counts |= {
+    counts = {
         "dram_in": moved.dram_read,
         "dram_in_direct": moved.dram_read,
         "dram_out_w": moved.dram_written,
@@ -65,7 +65,26 @@ def pass_cost(model: CostModel, chip: Accelerator, moved: Moved) -> tuple[int, f
         "l2r_in_tile": moved.l2_read,
         "l2w_out": moved.l2_written,
         "l2w_out_tile": moved.l2_written,
-        "num_pes": chip.num_pes,
-        "latency": latency,
     }
-    return latency, float(energy_nj(counts, model.setting(chip)))
+    return latency, energy_of_counts(model, chip, latency, counts)
+
+
+def energy_of_counts(
+    model: CostModel, chip: Accelerator, latency: int, counts: Mapping[str, int]
+) -> float:
+    """Energy of some counts of the exact model, in which all PEs leak meanwhile [nJ].
+
+    Args:
+        model: The model with its options.
+        chip: The chip.
+        latency: How long it takes [cycles].
+        counts: Counts by name; others are 0.
+
+    Raises:
+        CostModelError: The model prices no counts.
+    """
+    if not isinstance(model, ExactOptions):
+        raise CostModelError(f"cost model {model.name!r}: prices no counts, expected exact")
+    found: defaultdict[str, int] = defaultdict(int)
+    found |= {"num_pes": chip.num_pes, "latency": latency}
+    return float(energy_nj(found | counts, model.setting(chip)))

@@ -267,7 +267,7 @@ def search(
     }
     if certificate is not None:
         check_certificate_file(certificate, network, spec_of(first, first.name))
-    if fuse == "keep":
+    if fuse != "none":
         from mapper.commands.search_kept import check_kept, search_kept
 
         refused = {
@@ -275,10 +275,11 @@ def search(
             "--patience": patience, "--log": log, "--timeout": timeout,
             "--certificate": certificate, "--dataflow": dataflow, "--max-memory": max_memory,
         }  # fmt: skip
-        check_kept(spec_of(first, first.name), method, refused, network)
+        check_kept(spec_of(first, first.name), method, refused, network, fuse)
         search_kept(
             network or "",
             spec_of(first, first.name).complete(),
+            fuse,
             counted=passes == "counted",
             gap=gap,
             store=store,

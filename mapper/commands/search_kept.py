@@ -1,4 +1,4 @@
-"""``mapper search --network --fuse keep``: a network whose tensors may stay in L2."""
+"""``mapper search --network --fuse``: tensors that stay in L2, and layers that are fused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ METHODS = ("auto", "optimal")
 
 
 def check_kept(
-    spec: ProblemSpec, method: str | None, refused: Mapping[str, Any], network: str | None
+    spec: ProblemSpec,
+    method: str | None,
+    refused: Mapping[str, Any],
+    network: str | None,
+    fuse: str,
 ) -> None:
     """Refuse options that a network with tensors that stay does not take.
 
@@ -36,6 +40,7 @@ def check_kept(
         refused: Options that say something else, by name; those that are None or empty are not
             given.
         network: The network.
+        fuse: ``keep`` or ``tiles``.
 
     Raises:
         OptionError: One is given.
@@ -45,19 +50,20 @@ def check_kept(
     from mapper.staying.kept_network import check_keep, check_space
 
     if network is None:
-        raise OptionError("--fuse keep: a single layer has no tensors that stay; give --network N")
+        raise OptionError(f"--fuse {fuse}: a single layer has no others; give --network N")
     if method not in (None, *METHODS):
-        raise OptionError(f"--fuse keep: is proven, expected the method optimal, not {method}")
+        raise OptionError(f"--fuse {fuse}: is proven, expected the method optimal, not {method}")
     for name, value in refused.items():
         if value:
-            raise OptionError(f"--fuse keep: takes no {name}; leave it out")
-    check_keep(spec.accelerator, spec.cost_model, spec.objective)
+            raise OptionError(f"--fuse {fuse}: takes no {name}; leave it out")
+    check_keep(spec.accelerator, spec.cost_model, spec.objective, f"--fuse {fuse}")
     check_space(spec.space)
 
 
 def search_kept(
     network: str,
     spec: ProblemSpec,
+    fuse: str,
     *,
     counted: bool,
     gap: float,
@@ -68,11 +74,14 @@ def search_kept(
 ) -> None:
     """Search a network whose tensors may stay, and print totals with and without.
 
+    With `fuse` ``tiles`` layers may be fused besides.
+
     The proofs live in a store, and the same command goes on where it stopped. With `out` there are
     a page and the whole result as JSON. Exit code 1 says that it was stopped, or that a layer has
     no mapping.
     """
     import layers
+    from mapper.fusing.fused_network import FusedProblem
     from mapper.show.kept_table import print_kept
     from mapper.staying.kept_network import USUAL_GAP, check_keep, keep_network, stored_proofs
     from mapper.staying.network_optimum import NetworkStoppedError, UnmappableError
@@ -95,8 +104,9 @@ def search_kept(
 
         try:
             kept = keep_network(
-                network, graph, setting, spec.objective, run, counted=counted, gap=gap or USUAL_GAP
-            )
+                network, graph, setting, spec.objective, run, counted=counted,
+                gap=gap or USUAL_GAP, fused=FusedProblem if fuse == "tiles" else None,
+            )  # fmt: skip
         except NetworkStoppedError:
             tell(go_on_with())
             raise typer.Exit(1) from None

@@ -1,4 +1,4 @@
-"""Options of networks whose tensors may stay on the chip."""
+"""Options of networks whose tensors may stay on the chip, and whose layers may be fused."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import typer
 
 from mapper.commands.options import OptionError
 
-FUSE, PASSES = ("none", "keep"), ("free", "counted")
+FUSE, PASSES = ("none", "keep", "tiles"), ("free", "counted")
 
 FuseOption = Annotated[
     str,
     typer.Option(
-        metavar="none|keep",
-        help="Of --network: whether tensors may stay in L2 from one layer to the next; proven "
-        "within --gap, or 1 %.",
+        metavar="none|keep|tiles",
+        help="Of --network: whether tensors may stay in L2 from one layer to the next (keep), and "
+        "layers be fused tile by tile besides (tiles); proven within --gap, or 1 %.",
     ),
 ]
 PassesOption = Annotated[
@@ -35,4 +35,6 @@ def check_words(fuse: str, passes: str) -> None:
     """
     for name, value, known in (("--fuse", fuse, FUSE), ("--passes", passes, PASSES)):
         if value not in known:
-            raise OptionError(f"{name}: got {value!r}, expected {' or '.join(known)}")
+            raise OptionError(
+                f"{name}: got {value!r}, expected {', '.join(known[:-1])} or {known[-1]}"
+            )

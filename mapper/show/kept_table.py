@@ -8,7 +8,7 @@ from marl_runs import Column, print_rows, say
 
 
 def print_kept(kept: KeptNetwork) -> None:
-    """Print the layers, both totals, and what stays."""
+    """Print the layers, all totals, and what stays."""
     print_rows(
         f"{kept.network}: {len(kept.graph.layers)} layers, {kept.objective}",
         kept_rows(kept),
@@ -17,6 +17,7 @@ def print_kept(kept: KeptNetwork) -> None:
             Column.name("layer"),
             Column("count", keep=5),
             Column("in L2", keep=8, right=False),
+            *([] if kept.tiles is None else [Column("fused", keep=7, right=False, blank="")]),
             Column("latency_cycles", "cycles", "", keep=6),
             Column("energy_nj", "energy", "nJ", keep=6),
             Column("dram_bytes", "over DRAM", "B", keep=4),

@@ -6,15 +6,17 @@ from typing import Any
 
 from layers import TENSORS
 from mapper.staying.kept_network import KeptNetwork
+from mapper.staying.network_optimum import FusedStep
 from marl_common import engineering
 
 
 def kept_rows(kept: KeptNetwork) -> list[dict[str, Any]]:
     """A row for all layers of a shape of which the same stays, and a last one for the passes."""
     rows: dict[Any, dict[str, Any]] = {}
-    for step in kept.keep.steps:
+    for step in kept.best.steps:
         layer = step.node.layer
-        key = (layer.renamed("") if layer else None, step.resident if layer else None)
+        tiling = "" if step.fused is None else fused_words(step.fused)
+        key = (layer.renamed("") if layer else None, step.resident if layer else None, tiling)
         here = " ".join(t for t in TENSORS if t in step.resident) if layer else ""
         row = rows.setdefault(
             key,
@@ -22,6 +24,7 @@ def kept_rows(kept: KeptNetwork) -> list[dict[str, Any]]:
                 "layer": step.node.name if layer else "nodes without MACs",
                 "count": 0,
                 "in L2": here,
+                "fused": tiling,
                 "latency_cycles": 0.0,
                 "energy_nj": 0.0,
                 "dram_bytes": 0.0,
@@ -31,14 +34,17 @@ def kept_rows(kept: KeptNetwork) -> list[dict[str, Any]]:
         row["latency_cycles"] += step.latency
         row["energy_nj"] += step.energy
         row["dram_bytes"] += step.dram
-    passes = rows.pop((None, None), None)
+    passes = rows.pop((None, None, ""), None)
     return [*rows.values(), *([passes] if passes else [])]
 
 
 def comparison(kept: KeptNetwork) -> list[dict[str, Any]]:
-    """Totals without and with tensors that stay: a row each, and what is saved."""
+    """Totals with all in DRAM, with tensors that stay, with fused layers; and what is saved."""
     rows: list[dict[str, Any]] = []
-    for name, found in (("all in DRAM", kept.none), ("tensors stay", kept.keep)):
+    schedules = [("all in DRAM", kept.none), ("tensors stay", kept.keep)]
+    if kept.tiles is not None:
+        schedules.append(("layers fused", kept.tiles))
+    for name, found in schedules:
         rows.append(
             {
                 "schedule": name,
@@ -50,8 +56,13 @@ def comparison(kept: KeptNetwork) -> list[dict[str, Any]]:
             }
         )
     figures = ("latency_cycles", "energy_nj", "edp", "dram_bytes")
-    shares = {f: _share(rows[0][f], rows[1][f]) for f in figures}
+    shares = {f: _share(rows[0][f], rows[-1][f]) for f in figures}
     return [*rows, {"schedule": "less by", **shares, "proven": ""}]
+
+
+def fused_words(step: FusedStep) -> str:
+    """How a layer is fused, such as ``12x14 of group 1``."""
+    return f"{step.tile[0]}x{step.tile[1]} of group {step.group}"
 
 
 def proven(gap: float) -> str:
@@ -65,11 +76,18 @@ def _share(before: float, after: float) -> str:
 
 def stay_lines(kept: KeptNetwork) -> list[str]:
     """What stays, in sentences."""
-    most = max((step.taken for step in kept.keep.steps), default=0.0)
+    most = max((step.taken for step in kept.best.steps), default=0.0)
     lines = []
     if kept.staying:
         lines.append(
             f"{len(kept.staying)} of {len(kept.rooms)} tensors that may stay do, in the order of "
             f"the file; they take up to {engineering(most, 'B')} of L2 at once"
+        )
+    groups = {step.fused.group for step in kept.best.steps if step.fused is not None}
+    if groups:
+        layers = sum(step.fused is not None for step in kept.best.steps)
+        lines.append(
+            f"{layers} layers are fused in {len(groups)} groups; a fused tile is so many rows x "
+            "columns of its group's output"
         )
     return [*lines, kept.note] if kept.note else lines

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cost_models import Accelerator, Chain
-from layers import NetworkGraph
+from layers import NetworkGraph, to_fields
 from mapper.staying.network_optimum import (
     ENERGY,
     LATENCY,
+    FusedStep,
     NetworkProblem,
     NetworkResult,
     NodeResult,
@@ -40,6 +41,7 @@ class KeptNetwork:
         rooms: What may stay.
         keep: With tensors that stay.
         none: With all of them in DRAM.
+        tiles: With layers that are fused besides; None where that was not asked for.
     """
 
     network: str
@@ -49,17 +51,25 @@ class KeptNetwork:
     rooms: tuple[TensorRoom, ...]
     keep: NetworkResult
     none: NetworkResult
+    tiles: NetworkResult | None = None
+
+    @property
+    def best(self) -> NetworkResult:
+        """The schedule with all that was allowed."""
+        return self.keep if self.tiles is None else self.tiles
 
     @property
     def staying(self) -> tuple[TensorRoom, ...]:
         """What stays."""
-        names = {name for step in self.keep.steps for name in step.stays}
+        names = {name for step in self.best.steps for name in step.stays}
         return tuple(room for room in self.rooms if room.tensors[0] in names)
 
     @property
     def note(self) -> str:
         """What the chip says of the answer, in a line; empty where that is nothing."""
         l2, _ = self.chip.buffers()
+        if any(step.fused for step in self.best.steps):
+            return ""
         if not self.rooms:
             return "nothing can stay: " + (
                 "no tensor that a later node reads is small enough for L2 and not wanted in DRAM"
@@ -80,13 +90,14 @@ class KeptNetwork:
             "objective": self.objective,
             "keep": _totals(self.keep),
             "none": _totals(self.none),
+            **({} if self.tiles is None else {"tiles": _totals(self.tiles)}),
             "note": self.note,
             "stays": [
                 {"tensors": list(room.tensors), "from": room.first, "to": room.last,
                  "bytes": room.bits / 8}
                 for room in self.staying
             ],
-            "nodes": [_step(step) for step in self.keep.steps],
+            "nodes": [_step(step) for step in self.best.steps],
         }  # fmt: skip
 
 
@@ -113,6 +124,26 @@ def _step(step: NodeResult) -> dict[str, Any]:
         "energy_nj": step.energy,
         "dram_bytes": step.dram,
         "mapping": None if mapping is None else mapping.to_dict(),
+        **({} if step.fused is None else {"fused": _fused(step.fused)}),
+    }
+
+
+def _fused(step: FusedStep) -> dict[str, Any]:
+    """How a layer is fused; its own mapping above is that of its first part."""
+    return {
+        "group": step.group,
+        "tile": list(step.tile),
+        "tiles": step.tiles,
+        "halo": list(step.halo),
+        "filter_stays": step.filter_stays,
+        "parts": [
+            {
+                "layer": to_fields(part.layer.renamed("")),
+                "count": part.times,
+                "mapping": None if known.mapping is None else known.mapping.to_dict(),
+            }
+            for part, known in step.parts
+        ],
     }
 
 
@@ -123,9 +154,7 @@ def check_space(space: Mapping[str, Any]) -> None:
         KeepError: It has mappings that let tensors pass L2.
     """
     if space.get("full"):
-        raise KeepError(
-            "--fuse keep: in a full space tensors pass L2, expected a space without full"
-        )
+        raise KeepError("--fuse: in a full space tensors pass L2, expected a space without full")
 
 
 def check_keep(
@@ -164,6 +193,7 @@ def keep_network(
     *,
     counted: bool = False,
     gap: float = USUAL_GAP,
+    fused: type[NetworkProblem] | None = None,
 ) -> KeptNetwork:
     """Search a network with tensors that may stay, and without.
 
@@ -175,21 +205,31 @@ def keep_network(
         run: Does proofs.
         counted: Whether nodes without MACs cost what they move, see :class:`NetworkProblem`.
         gap: Stop when the value is proven to be at most this share above the optimum.
+        fused: The problem with layers that may be fused besides, if that is asked for.
 
     Raises:
+        KeepError: Layers may be fused, and L2 has no capacity.
         UnmappableError: A layer has no mapping.
         NetworkStoppedError: Proofs were stopped.
     """
+    if fused is not None and setting.chip.buffers()[0].capacity_bits is None:
+        raise KeepError(
+            "--fuse tiles: L2 has no capacity, so that every tensor may stay whole; expected "
+            "--fuse keep"
+        )
     setting = StaySetting(setting.chip, setting.options, setting.space, gap / 4)
     problem = NetworkProblem(graph, setting, run, counted, gap)
     weights = OBJECTIVES[objective]
 
-    def best(stay: bool) -> NetworkResult:
+    def best(problem: NetworkProblem, stay: bool = True) -> NetworkResult:
         return problem.product(stay) if weights is None else problem.sum(weights, stay)
 
-    none = best(False)
-    keep = best(True) if problem.rooms else none
-    return KeptNetwork(name, graph, objective, setting.chip, problem.rooms, keep, none)
+    none = best(problem, stay=False)
+    keep = best(problem) if problem.rooms else none
+    tiles = best(fused(graph, setting, run, counted, gap, problem.facts)) if fused else None
+    if tiles is not None and keep.value <= tiles.value:  # within the gap of both
+        tiles = replace(keep, bound=min(keep.value, tiles.bound))
+    return KeptNetwork(name, graph, objective, setting.chip, problem.rooms, keep, none, tiles)
 
 
 def stored_proofs(

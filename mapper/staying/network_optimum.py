@@ -12,16 +12,26 @@ below; the next price is that of the corner of these lines with the least produc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cost_models import Mapping, Moved, pass_cost
 from layers import GraphNode, Layer, NetworkGraph, NodeKind
 from mapper.staying.rooms import TensorRoom, rooms_of
 from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
-from mapper.staying.stay_schedule import Stays, StaySchedule, schedule
+from mapper.staying.stay_schedule import (
+    NO_GROUPS,
+    Groups,
+    Stays,
+    StaySchedule,
+    schedule,
+    taken_bits,
+)
+
+if TYPE_CHECKING:
+    from baselines import StructureSpace
 
 ENERGY, LATENCY = SumWeights(1.0, 0.0), SumWeights(0.0, 1.0)
 MOST_ROOMS = 12
@@ -54,6 +64,7 @@ class NodeResult:
         dram: Bytes over DRAM's boundary.
         taken: Bytes of L2 that tensors take.
         known: A layer's mapping; None of a node without MACs.
+        fused: Of a layer that is fused with others, how, and the mappings of its parts.
     """
 
     node: GraphNode
@@ -64,6 +75,44 @@ class NodeResult:
     dram: float
     taken: float
     known: KnownMapping | None
+    fused: FusedStep | None = None
+
+
+class LayerPart(NamedTuple):
+    """What is asked of a layer, or of its part in a fused tile.
+
+    Args:
+        layer: The layer.
+        resident: What of it is in L2.
+        room: Bytes of L2 that its tiles may take.
+        times: How often it runs.
+    """
+
+    layer: Layer
+    resident: Resident
+    room: float
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class FusedStep:
+    """A layer in a group that is cut into fused tiles.
+
+    Args:
+        group: Number of the group in the answer.
+        tile: Rows and columns of the group's output in a fused tile.
+        tiles: Number of fused tiles.
+        halo: For rows and columns, ``kept`` or ``again``: computed anew.
+        filter_stays: Whether its filter stays in L2 from one tile to the next.
+        parts: What it computes in fused tiles, and the mapping of each.
+    """
+
+    group: int
+    tile: tuple[int, int]
+    tiles: int
+    halo: tuple[str, str]
+    filter_stays: bool
+    parts: tuple[tuple[LayerPart, KnownMapping], ...]
 
 
 @dataclass(frozen=True)
@@ -137,9 +186,11 @@ class NetworkProblem:
         self._sizes = {node.name: node.elements for node in self.graph.nodes} | {
             name: math.prod(shape) for name, shape in self.graph.sources.items()
         }
+        self.learnt = 0
         self._roots: set[tuple[Layer, Resident, SumWeights]] = set()
         self._made: set[tuple[Layer, Resident, float, SumWeights]] = set()
         self._left: dict[tuple[int, Stays], float] = {}
+        self._spaces: dict[Layer, StructureSpace] = {}
 
     # ------------------------------------------------------------------ a node's cost
 
@@ -157,7 +208,7 @@ class NetworkProblem:
         """Bytes of L2 that a node's tiles may take; inf where nothing else takes any."""
         key = (place, taken)
         if key not in self._left:
-            bits = sum(self.rooms[n].taken(place) for n in taken)
+            bits = taken_bits(self.rooms, taken, place)
             self._left[key] = (self._capacity - bits) / 8 if bits else math.inf
         return self._left[key]
 
@@ -192,14 +243,37 @@ class NetworkProblem:
     def _facts(
         self, layer: Layer, taken: Stays, node: GraphNode, weights: SumWeights
     ) -> tuple[ShapeFacts, Resident]:
-        """What is known of a layer; at first what its bounds say of the whole space."""
-        shape, resident = self._shape[layer], self.resident(node, taken)
+        """What is known of a layer."""
+        resident = self.resident(node, taken)
+        return self.facts_of(self._shape[layer], resident, weights), resident
+
+    def facts_of(self, shape: Layer, resident: Resident, weights: SumWeights) -> ShapeFacts:
+        """What is known of a shape; at first what its bounds say of the whole space."""
         facts = self.facts.setdefault(shape, ShapeFacts())
         if (shape, resident, weights) not in self._roots:
             self._roots.add((shape, resident, weights))
-            for line in first_lines(self.setting, layer, resident, weights):
+            self.learnt += 1
+            for line in self._first_lines(shape, resident, weights):
                 facts.bound(resident, line)
-        return facts, resident
+        return facts
+
+    def _first_lines(self, shape: Layer, resident: Resident, weights: SumWeights) -> list[CostLine]:
+        """What the cost model's bounds of its whole space say of a layer."""
+        from baselines import StructureSpace
+
+        found = []
+        for one, name in ((ENERGY, "energy_nj"), (LATENCY, "latency_cycles")):
+            problem = self.setting.problem(shape, resident, math.inf, one)
+            found.append(CostLine(math.inf, one, problem.figure_bounds.get(name, 0.0)))
+        problem = self.setting.problem(shape, resident, math.inf, weights)
+        if shape not in self._spaces:
+            self._spaces[shape] = StructureSpace(problem.space)
+        space = self._spaces[shape]
+        bounds = problem.lower_bounds_of(space.structures)
+        if bounds is not None:
+            values = [float(bounds.bounds(*roots).min()) for roots in space.roots()]
+            found.append(CostLine(math.inf, weights, min(values) * (weights.energy or 1.0)))
+        return found
 
     # ------------------------------------------------------------------ one sum
 
@@ -216,11 +290,16 @@ class NetworkProblem:
         """
         rooms = self.rooms if stay else ()
         while True:
+            learnt = self.learnt
             known = self._schedule(weights, rooms, upper=True)
             may = self._schedule(weights, rooms, upper=False)
             if known.value <= may.bound * (1 + max(self.gap / 2, CLOSE)):
                 return known, may.bound
+            if self.look(may, weights):
+                continue
             asked = self._asked(may, weights)
+            if not asked and self.learnt > learnt:
+                continue
             if not asked and math.isinf(known.value):
                 raise UnmappableError(
                     "a layer has no mapping on this chip; `mapper search --network` without "
@@ -231,28 +310,39 @@ class NetworkProblem:
             for proof, result in zip(asked, self.run(asked), strict=True):
                 if result is None:
                     raise NetworkStoppedError
-                shape = self._shape[proof.layer]
+                shape = proof.layer.renamed("")
+                self.learnt += 1
                 proof.take_in(result, self.facts[shape])
                 self._made.add((shape, proof.resident, proof.room, proof.weights))
+
+    def look(self, may: StaySchedule, weights: SumWeights) -> bool:
+        """Learn more of what a schedule costs before proofs are asked for; whether there was any.
+
+        Here there is none; networks with fused layers look at tilings.
+        """
+        return False
 
     def result(
         self, found: StaySchedule, weights: SumWeights, value: float, bound: float
     ) -> NetworkResult:
         """A schedule with the mappings that are known to be best for it."""
-        steps = []
-        for place, (node, taken) in enumerate(zip(self.graph.nodes, found.stays, strict=True)):
-            names = tuple(name for n in sorted(taken) for name in self.rooms[n].tensors)
-            bits = sum(self.rooms[n].taken(place) for n in taken)
-            known = None
-            latency, energy, dram = self.pass_of(node, taken)
-            if node.layer is not None:
-                facts, resident = self._facts(node.layer, taken, node, weights)
-                known = facts.best(resident, self.room(place, taken), weights)
-                assert known is not None
-                latency, energy, dram = known.latency, known.energy, known.dram
-            resident = self.resident(node, taken)
-            steps.append(NodeResult(node, resident, names, latency, energy, dram, bits / 8, known))
+        steps = [self.step(place, taken, weights) for place, taken in enumerate(found.stays)]
         return NetworkResult(tuple(steps), value, bound)
+
+    def step(self, place: int, taken: Stays, weights: SumWeights) -> NodeResult:
+        """A node that runs by itself."""
+        node = self.graph.nodes[place]
+        names = tuple(name for n in sorted(taken) for name in self.rooms[n].tensors)
+        bits = taken_bits(self.rooms, taken, place)
+        known = None
+        latency, energy, dram = self.pass_of(node, taken)
+        if node.layer is not None:
+            facts, resident = self._facts(node.layer, taken, node, weights)
+            known = facts.best(resident, self.room(place, taken), weights)
+            assert known is not None
+            latency, energy, dram = known.latency, known.energy, known.dram
+        resident = self.resident(node, taken)
+        return NodeResult(node, resident, names, latency, energy, dram, bits / 8, known)
 
     def sum(self, weights: SumWeights, stay: bool = True) -> NetworkResult:
         """The network of the least latency, or energy; see :meth:`least`."""
@@ -304,18 +394,28 @@ class NetworkProblem:
             facts, most = self._facts(node.layer, everything, node, weights)
             return facts.lower(most, 0.0, weights)  # no less where less is in L2
 
-        return schedule(len(self.graph.nodes), rooms, self._capacity, cost, least)
+        groups = self.groups(weights, upper)
+        return schedule(len(self.graph.nodes), rooms, self._capacity, cost, least, groups)
+
+    def groups(self, weights: SumWeights, upper: bool) -> Groups:
+        """Nodes that may run as one; here there are none."""
+        return NO_GROUPS
+
+    def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
+        """What a schedule asks of layers that run by themselves."""
+        inside = {n for place, length in may.groups for n in range(place, place + length)}
+        for place, taken in enumerate(may.stays):
+            node = self.graph.nodes[place]
+            if node.layer is not None and place not in inside:
+                yield LayerPart(node.layer, self.resident(node, taken), self.room(place, taken))
 
     def _asked(self, may: StaySchedule, weights: SumWeights) -> list[StayProof]:
         """Proofs of the layers on a schedule whose cost is not known well enough, worst first."""
         unsure: dict[tuple[Layer, Resident, float], float] = {}
         first: dict[Layer, Layer] = {}
-        for place, taken in enumerate(may.stays):
-            node = self.graph.nodes[place]
-            if node.layer is None:
-                continue
-            facts, resident = self._facts(node.layer, taken, node, weights)
-            room = self.room(place, taken)
+        for layer, resident, room, times in self.parts(may, weights):
+            shape = layer.renamed("")
+            facts = self.facts_of(shape, resident, weights)
             low, high = (
                 facts.lower(resident, room, weights),
                 facts.upper(resident, room, weights),
@@ -323,9 +423,9 @@ class NetworkProblem:
             rooms = facts.proven.get(resident, set())
             full = len(rooms) >= MOST_ROOMS and room not in rooms
             if high > low * (1 + CLOSE) and not full:
-                key = (self._shape[node.layer], resident, room)
-                first.setdefault(key[0], node.layer)
-                unsure[key] = unsure.get(key, 0.0) + high - low
+                key = (shape, resident, room)
+                first.setdefault(shape, layer)
+                unsure[key] = unsure.get(key, 0.0) + times * (high - low)
         spare = self.gap / 8 * may.bound
         asked: list[StayProof] = []
         for key in sorted(unsure, key=lambda k: (unsure[k], k[0].macs, sorted(k[1]), k[2])):
@@ -372,22 +472,3 @@ def _least_corner(lines: Sequence[CostLine]) -> tuple[float, float]:
             if holds and energy * latency < least:
                 least, price = energy * latency, energy / latency
     return least, price
-
-
-def first_lines(
-    setting: StaySetting, layer: Layer, resident: Resident, weights: SumWeights
-) -> list[CostLine]:
-    """What the cost model's bounds of its whole space say of a layer."""
-    from baselines import StructureSpace
-
-    found = []
-    for one, name in ((ENERGY, "energy_nj"), (LATENCY, "latency_cycles")):
-        problem = setting.problem(layer, resident, math.inf, one)
-        found.append(CostLine(math.inf, one, problem.figure_bounds.get(name, 0.0)))
-    problem = setting.problem(layer, resident, math.inf, weights)
-    space = StructureSpace(problem.space)
-    bounds = problem.lower_bounds_of(space.structures)
-    if bounds is not None:
-        values = [float(bounds.bounds(*roots).min()) for roots in space.roots()]
-        found.append(CostLine(math.inf, weights, min(values) * (weights.energy or 1.0)))
-    return found

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mapper.staying.rooms import TensorRoom
 
@@ -30,11 +31,30 @@ class StaySchedule:
         value: Its cost.
         bound: No choice costs less.
         stays: During each node, the rooms that are taken.
+        groups: Place of the first node and number of nodes of each group that runs as one.
     """
 
     value: float
     bound: float
     stays: tuple[Stays, ...]
+    groups: tuple[tuple[int, int], ...] = ()
+
+
+class Groups(NamedTuple):
+    """Nodes that may run as one.
+
+    Args:
+        lengths: How many nodes the groups have that begin at a place.
+        cost: Of the group that begins at a place and has so many nodes, by the rooms taken.
+        least: What such a group costs at least, whatever is taken.
+    """
+
+    lengths: Mapping[int, Sequence[int]]
+    cost: Callable[[int, int, Stays], float]
+    least: Callable[[int, int], float]
+
+
+NO_GROUPS = Groups({}, lambda place, length, taken: math.inf, lambda place, length: math.inf)
 
 
 def schedule(
@@ -43,6 +63,7 @@ def schedule(
     capacity_bits: float,
     cost: StepCost,
     least: Callable[[int], float],
+    groups: Groups = NO_GROUPS,
 ) -> StaySchedule:
     """The choice of what stays with the least cost.
 
@@ -52,50 +73,78 @@ def schedule(
         capacity_bits: What there is for tensors and tiles together.
         cost: Cost of a node; inf where it cannot run so.
         least: What a node costs at least, whatever is taken.
+        groups: Nodes that may run as one.
     """
     begins: list[list[int]] = [[] for _ in range(steps)]
     for number, room in enumerate(rooms):
         begins[room.first].append(number)
+    ahead = _ahead(steps, least, groups)
+    left_out = math.inf
+    values: list[dict[Stays, float]] = [{} for _ in range(steps + 1)]
+    came: list[dict[Stays, tuple[int, Stays, Stays]]] = [{} for _ in range(steps + 1)]
+    values[0][frozenset()] = 0.0
+    for place in range(steps):
+        here = values[place]
+        if len(here) > MOST_STATES:
+            kept = heapq.nsmallest(MOST_STATES, here, key=lambda one: (here[one], sorted(one)))
+            dropped = min(here[one] for one in here.keys() - set(kept))
+            left_out = min(left_out, dropped + ahead[place])
+            here = {one: here[one] for one in kept}
+        for length in (1, *groups.lengths.get(place, ())):
+            end = place + length
+            for before, value in here.items():
+                for taken in _choices(before, begins[end - 1], rooms, place, capacity_bits):
+                    total = value + (
+                        cost(place, taken) if length == 1 else groups.cost(place, length, taken)
+                    )
+                    left = frozenset(n for n in taken if rooms[n].last >= end)
+                    if total < values[end].get(left, math.inf):
+                        values[end][left], came[end][left] = total, (place, before, taken)
+    if not values[steps]:
+        return StaySchedule(math.inf, left_out, ())
+    value = values[steps][frozenset()]
+    stays, found = _path(came)
+    return StaySchedule(value, min(value, left_out), stays, found)
+
+
+def _ahead(steps: int, least: Callable[[int], float], groups: Groups) -> list[float]:
+    """What the nodes from each place on cost at least."""
     ahead = [0.0] * (steps + 1)
     for place in range(steps - 1, -1, -1):
-        ahead[place] = ahead[place + 1] + least(place)
-    left_out = math.inf
-    paths: list[dict[Stays, tuple[Stays, Stays]]] = []
-    values: dict[Stays, float] = {frozenset(): 0.0}
-    for place in range(steps):
-        after: dict[Stays, float] = {}
-        came: dict[Stays, tuple[Stays, Stays]] = {}
-        for before, value in values.items():
-            for taken in _choices(before, begins[place], rooms, place, capacity_bits):
-                total = value + cost(place, taken)
-                if math.isinf(total):
-                    continue
-                left = frozenset(n for n in taken if rooms[n].last > place)
-                if total < after.get(left, math.inf):
-                    after[left], came[left] = total, (before, taken)
-        if len(after) > MOST_STATES:
-            kept = heapq.nsmallest(MOST_STATES, after, key=lambda one: (after[one], sorted(one)))
-            dropped = min(after[one] for one in after.keys() - set(kept))
-            left_out = min(left_out, dropped + ahead[place + 1])
-            after = {one: after[one] for one in kept}
-        values = after
-        paths.append(came)
-    if not values:
-        return StaySchedule(math.inf, left_out, ())
-    value = values[frozenset()]
+        ways = [ahead[place + n] + groups.least(place, n) for n in groups.lengths.get(place, ())]
+        ahead[place] = min(ahead[place + 1] + least(place), *ways, math.inf)
+    return ahead
+
+
+def _path(
+    came: Sequence[Mapping[Stays, tuple[int, Stays, Stays]]],
+) -> tuple[tuple[Stays, ...], tuple[tuple[int, int], ...]]:
+    """What is taken during each node, and the groups, on the way to the end."""
     stays: list[Stays] = []
+    groups: list[tuple[int, int]] = []
     at: Stays = frozenset()
-    for came in reversed(paths):
-        at, taken = came[at]
-        stays.append(taken)
-    return StaySchedule(value, min(value, left_out), tuple(reversed(stays)))
+    end = len(came) - 1
+    while end:
+        place, at, taken = came[end][at]
+        stays += [taken] * (end - place)
+        groups += [(place, end - place)] if end - place > 1 else []
+        end = place
+    return tuple(reversed(stays)), tuple(reversed(groups))
+
+
+def taken_bits(rooms: Sequence[TensorRoom], taken: Stays, place: int) -> int:
+    """What tensors take during a node, or during the group that begins there [bits].
+
+    A tensor that is read in a group stays until its end.
+    """
+    return sum(rooms[n].bits if rooms[n].first < place else rooms[n].first_bits for n in taken)
 
 
 def _choices(
     before: Stays, begin: Sequence[int], rooms: Sequence[TensorRoom], place: int, capacity: float
 ) -> list[Stays]:
-    """The sets that may be taken during a node: those before it, and some that begin here."""
+    """The sets that may be taken from a place on: those before it, and some that begin."""
     found = [before]
     for number in begin:
         found += [taken | {number} for taken in found]
-    return [one for one in found if sum(rooms[n].taken(place) for n in one) <= capacity]
+    return [one for one in found if taken_bits(rooms, one, place) <= capacity]

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from mapper.staying.kept_figures import comparison, stay_lines
+from mapper.staying.kept_figures import comparison, fused_words, stay_lines
 from mapper.staying.kept_network import KeptNetwork
 from marl_common import atomic_write, engineering
 from marl_runs import made_with
@@ -31,7 +31,7 @@ def write_staying_page(path: Path, kept: KeptNetwork) -> bool:
         lines=stay_lines(kept),
         totals=[_cells(row) for row in comparison(kept)],
         picture=timeline(kept),
-        nodes=[_node_cells(step) for step in kept.keep.steps],
+        nodes=[_node_cells(step) for step in kept.best.steps],
         command=made_with().command,
     )
     with atomic_write(path) as draft:
@@ -52,6 +52,7 @@ def _node_cells(step: Any) -> list[str]:
     return [
         step.node.name,
         ", ".join(sorted(step.resident)),
+        "" if step.fused is None else fused_words(step.fused),
         engineering(step.taken, "B") if step.taken else "",
         engineering(step.latency, ""),
         engineering(step.energy, "nJ"),
@@ -61,7 +62,7 @@ def _node_cells(step: Any) -> list[str]:
 
 def timeline(kept: KeptNetwork) -> str:
     """An SVG element: bytes of L2 that tensors and tiles take, by node."""
-    steps = kept.keep.steps
+    steps = kept.best.steps
     capacity = kept.chip.l2_bytes
     tiles = [step.known.needs if step.known else 0.0 for step in steps]
     most = max([t + step.taken for t, step in zip(tiles, steps, strict=True)] + [capacity or 1])

@@ -110,8 +110,17 @@ ROWS = [
         ]
     ),
     Row("mapper search --layer mlp.2 --fuse keep", "give --network N"),
+    Row("mapper search --layer mlp.2 --fuse tiles", "--fuse tiles: a single layer has no others"),
+    Row(
+        "mapper search --network mlp --fuse tiles -a simba",
+        "--fuse tiles: expected a chip of two levels",
+    ),
+    Row(
+        "mapper search --network mlp --fuse tiles --cost-model maestro",
+        "--fuse tiles: cost model 'maestro' does not price what moves between layers",
+    ),
     Row("mapper search --layer mlp.2 --passes counted", "give --network N"),
-    Row("mapper search --network mlp --fuse all", "--fuse: got 'all', expected none or keep"),
+    Row("mapper search --network mlp --fuse all", "got 'all', expected none, keep or tiles"),
     Row(
         "mapper search --network a.csv --passes counted",
         "says nothing of what",

@@ -1,0 +1,215 @@
+"""Groups of a network's layers that may be fused, and their tilings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from cost_models import Accelerator
+from layers import KEEPS_SIZE, Layer, LayerKind, NetworkGraph
+from mapper.fusing.axis_plan import AxisLayer, AxisPlan, Piece, axis_plans
+from mapper.staying.shape_facts import Resident
+
+LONGEST = 4
+"""Layers of a group."""
+Outside = frozenset[tuple[int, str]]
+"""What is whole in L2 of what a group reads and writes, by a layer's place and its tensor."""
+
+
+@dataclass(frozen=True)
+class FusedGroup:
+    """Layers of which each reads what the one before writes, and nobody else does.
+
+    Between matrix products there may be passes in place, such as a softmax; their columns are the
+    independent products, the heads of an attention block.
+
+    Args:
+        layers: Their shapes, without names.
+        places: Of the layers' nodes, from that of the first on.
+        rows: The layers along their rows.
+        columns: The layers along their columns.
+        bits: Of an element of each tensor between two layers.
+    """
+
+    layers: tuple[Layer, ...]
+    places: tuple[int, ...]
+    rows: tuple[AxisLayer, ...]
+    columns: tuple[AxisLayer, ...]
+    bits: tuple[int, ...]
+
+    @property
+    def nodes(self) -> int:
+        """Number of its nodes, passes among them."""
+        return self.places[-1] + 1
+
+    def passes(self, tensor: int) -> int:
+        """How many passes a tensor goes through before the next layer reads it."""
+        return self.places[tensor + 1] - self.places[tensor] - 1
+
+    @cached_property
+    def row_plans(self) -> list[AxisPlan]:
+        """All ways to cut its rows."""
+        return axis_plans(self.rows)
+
+    @cached_property
+    def column_plans(self) -> list[AxisPlan]:
+        """All ways to cut its columns."""
+        return axis_plans(self.columns)
+
+    def window_bits(self, tensor: int, rows: AxisPlan, columns: AxisPlan) -> tuple[int, int]:
+        """What a tensor between two layers takes of L2 [bits].
+
+        It has room for the window that a fused tile reads, and for those rows of all other columns
+        that the next row of tiles reads again.
+
+        Returns:
+            While it is written or read, and in between: then only what later tiles read again.
+        """
+        width = self.columns[tensor].outputs
+        line, held = rows.kept[tensor], (rows.held[tensor], columns.held[tensor])
+        touched = held[0] * held[1] + line * (width - held[1])
+        kept = line * width + columns.kept[tensor] * (held[0] - line)
+        deep = self.layers[tensor].output_size // (self.rows[tensor].outputs * width)
+        return touched * deep * self.bits[tensor], kept * deep * self.bits[tensor]
+
+
+@dataclass(frozen=True)
+class FusedTiling:
+    """How a group is cut.
+
+    Args:
+        rows: Its rows.
+        columns: Its columns; tiles of a row come one after another.
+        filters: Layers whose filters stay in L2 meanwhile; others are read for each tile.
+    """
+
+    rows: AxisPlan
+    columns: AxisPlan
+    filters: frozenset[int]
+
+    @property
+    def tiles(self) -> int:
+        """Number of fused tiles."""
+        return self.rows.tiles * self.columns.tiles
+
+    def parts(self, group: FusedGroup, place: int) -> Iterator[tuple[Layer, int]]:
+        """What a layer computes in fused tiles, as layers, and how often each occurs."""
+        layer = group.layers[place]
+        for row, often in self.rows.pieces[place].items():
+            for column, times in self.columns.pieces[place].items():
+                yield _part(layer, row, column), often * times
+
+    def filter_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
+        """What a layer's filter takes of L2 [bits]; of products, those of a fused tile."""
+        layer = group.layers[place]
+        bits = layer.filter_size * chip.widths.filter
+        if layer.kind is not LayerKind.GEMM:
+            return bits
+        return bits // layer.N * max(piece.outputs for piece in self.columns.pieces[place])
+
+    def room_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
+        """What tensors of the group take of L2 during a layer [bits]."""
+        taken = sum(self.filter_bits(group, chip, other) for other in self.filters)
+        for tensor in range(len(group.layers) - 1):
+            touched, kept = group.window_bits(tensor, self.rows, self.columns)
+            if tensor == place:  # sums may be wider until they are finished
+                touched = touched * max(group.bits[tensor], chip.widths.psum) // group.bits[tensor]
+            taken += touched if place in (tensor, tensor + 1) else kept
+        return taken
+
+
+def resident_of(group: FusedGroup, place: int, tiling: FusedTiling, outside: Outside) -> Resident:
+    """Those of a layer's tensors that are in L2 while it runs.
+
+    Args:
+        group: The group.
+        place: Of the layer.
+        tiling: How the group is cut.
+        outside: What is whole in L2 of what the group reads and writes.
+    """
+    found = {"filter"} if place in tiling.filters or (place, "filter") in outside else set()
+    if place or (place, "input") in outside:
+        found.add("input")
+    if place < len(group.layers) - 1 or (place, "output") in outside:
+        found.add("output")
+    return frozenset(found)
+
+
+def groups_of(graph: NetworkGraph, chip: Accelerator) -> dict[int, list[FusedGroup]]:
+    """The groups of two to four layers, one after another, that begin at each node's place."""
+    found: dict[int, list[FusedGroup]] = {}
+    for place, node in enumerate(graph.nodes):
+        places = [place] if node.layer is not None else []
+        for end in range(place + 1, len(graph.nodes)):
+            if not places or len(places) == LONGEST or not _linked(graph, places, end):
+                break
+            if graph.nodes[end].layer is not None:
+                places.append(end)
+                found.setdefault(place, []).append(_group(graph, places, chip))
+    return found
+
+
+def _linked(graph: NetworkGraph, places: Sequence[int], place: int) -> bool:
+    """Whether a node reads what the one before it writes, alone does so, and may be fused."""
+    node, before = graph.nodes[place], graph.nodes[place - 1]
+    first, layer = graph.nodes[places[-1]].layer, node.layer
+    assert first is not None
+    if node.inputs[0] != before.name or graph.readers[before.name] != (place,):
+        return False
+    if before.name in graph.leaving or LayerKind.TRCONV in (first.kind, layer and layer.kind):
+        return False  # zeros inside a transposed convolution are not cut
+    product = first.kind is LayerKind.GEMM
+    if layer is None:
+        in_place = node.kind in KEEPS_SIZE and len(node.reads) == 1
+        return product and in_place and (node.elements, node.bits) == (before.elements, before.bits)
+    inside = {graph.nodes[n].name for n in range(places[0], place)}
+    return (
+        not inside.intersection(node.inputs[1:])
+        and first.N == layer.N
+        and product == (layer.kind is LayerKind.GEMM)
+    )
+
+
+def _axes(layer: Layer, before: Layer | None) -> tuple[AxisLayer, AxisLayer]:
+    """A layer along its rows and its columns; padding that it does not tell lies on both sides."""
+    if layer.kind is LayerKind.GEMM:
+        return AxisLayer(layer.Y, layer.Y, 1, 1, 0), AxisLayer(layer.N, layer.N, 1, 1, 0)
+    top, bottom, left, right = layer.given_padding
+    inputs = layer.given_y - top - bottom, layer.given_x - left - right
+    if before is not None:
+        inputs = before.out_y, before.out_x
+    lows = top, left
+    if not any(layer.given_padding):
+        lows = max(0, layer.given_y - inputs[0]) // 2, max(0, layer.given_x - inputs[1]) // 2
+    return (
+        AxisLayer(layer.out_y, inputs[0], layer.stride_y, layer.reach_y, lows[0]),
+        AxisLayer(layer.out_x, inputs[1], layer.stride_x, layer.reach_x, lows[1]),
+    )
+
+
+def _group(graph: NetworkGraph, places: Sequence[int], chip: Accelerator) -> FusedGroup:
+    nodes = [graph.nodes[place] for place in places]
+    shapes = [node.layer.renamed("") for node in nodes if node.layer is not None]
+    axes = [_axes(shapes[0], None), *(_axes(b, a) for a, b in pairwise(shapes))]
+    width = max(chip.widths.input, chip.widths.output)
+    return FusedGroup(
+        tuple(shapes),
+        tuple(place - places[0] for place in places),
+        tuple(rows for rows, _ in axes),
+        tuple(columns for _, columns in axes),
+        tuple(node.bits or width for node in nodes[:-1]),
+    )
+
+
+def _part(layer: Layer, row: Piece, column: Piece) -> Layer:
+    if layer.kind is LayerKind.GEMM:
+        return replace(layer, Y=row.outputs, N=column.outputs)
+    told = any(layer.given_padding)
+    return replace(
+        layer,
+        Y=(row.outputs - 1) * layer.stride_y + layer.reach_y,
+        X=(column.outputs - 1) * layer.stride_x + layer.reach_x,
+        padding=(row.low, row.high, column.low, column.high) if told else (0, 0, 0, 0),
+    )

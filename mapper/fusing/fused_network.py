@@ -1,0 +1,211 @@
+"""The optimum of a network whose layers may be fused, beside tensors that stay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import baselines
+from layers import TENSORS, Layer
+from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, groups_of
+from mapper.fusing.group_costs import GroupCosts, GroupTilings
+from mapper.staying.network_optimum import (
+    FusedStep,
+    LayerPart,
+    NetworkProblem,
+    NetworkResult,
+    NodeResult,
+)
+from mapper.staying.shape_facts import Resident, SumWeights
+from mapper.staying.stay_schedule import Groups, Stays, StaySchedule, taken_bits
+
+AT_ONCE = 8
+"""Tilings of a group that are looked at together."""
+MOST_LOOKED = 400
+"""Tilings of a group, with what is in L2 beside it, that are looked at."""
+DRAWN = 64
+"""Mappings of a part that are drawn to begin with."""
+
+
+@dataclass
+class FusedProblem(NetworkProblem):
+    """A network on a chip, with groups of layers that may be fused; see :class:`NetworkProblem`."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._groups: dict[tuple[int, int], FusedGroup] = {
+            (place, group.nodes): group
+            for place, groups in groups_of(self.graph, self.setting.chip).items()
+            for group in groups
+        }
+        self._lengths: dict[int, list[int]] = {}
+        for place, length in self._groups:
+            self._lengths.setdefault(place, []).append(length)
+        self._tilings: dict[tuple[FusedGroup, Outside], GroupTilings] = {}
+        self._costs: dict[tuple[FusedGroup, Outside, float, SumWeights], GroupCosts] = {}
+        self._drawn: set[tuple[Layer, Resident, float, SumWeights]] = set()
+
+    def costs_of(self, place: int, length: int, taken: Stays, weights: SumWeights) -> GroupCosts:
+        """What the tilings of a group cost.
+
+        Args:
+            place: Of its first node.
+            length: Its number of nodes.
+            taken: Rooms that are taken meanwhile.
+            weights: What is summed.
+        """
+        group = self._groups[place, length]
+        ends = {(0, "input"), (len(group.layers) - 1, "output")}
+        outside = frozenset(
+            (number, tensor)
+            for number, at in enumerate(group.places)
+            for tensor in self.resident(self.graph.nodes[place + at], taken)
+            if tensor == "filter" or (number, tensor) in ends
+        )
+        return self._costs_of(
+            group, outside, self._capacity - taken_bits(self.rooms, taken, place), weights
+        )
+
+    def _costs_of(
+        self, group: FusedGroup, outside: Outside, left: float, weights: SumWeights
+    ) -> GroupCosts:
+        if (group, outside) not in self._tilings:
+            self._tilings[group, outside] = GroupTilings(self.setting, group, outside, self.counted)
+        key = (group, outside, left, weights)
+        if key not in self._costs:
+            tilings = self._tilings[group, outside]
+            self._costs[key] = GroupCosts(tilings, left, weights, self)
+        return self._costs[key]
+
+    def groups(self, weights: SumWeights, upper: bool) -> Groups:
+        """See :class:`Groups`."""
+        found: dict[GroupCosts, float] = {}
+
+        def cost(place: int, length: int, taken: Stays) -> float:
+            costs = self.costs_of(place, length, taken, weights)
+            if costs not in found:
+                found[costs] = costs.upper() if upper else costs.lower()
+            return found[costs]
+
+        def least(place: int, length: int) -> float:
+            group = self._groups[place, length]
+            everything = {(n, tensor) for n in range(len(group.layers)) for tensor in TENSORS}
+            costs = self._costs_of(group, frozenset(everything), self._capacity, weights)
+            return costs.lower()
+
+        return Groups(self._lengths, cost, least)
+
+    def look(self, may: StaySchedule, weights: SumWeights) -> bool:
+        """Look at more tilings of the groups whose cost is not known because of others."""
+        looked = False
+        for place, length in may.groups:
+            costs = self.costs_of(place, length, may.stays[place], weights)
+            best = costs.best(upper=False)
+            if costs.looked >= MOST_LOOKED or (best is not None and best[0] <= costs.unseen):
+                continue
+            looked |= costs.look(AT_ONCE)
+            best = costs.best(upper=False)
+            for _, part in best[2] if best else ():
+                self._draw(part, weights)
+        return looked
+
+    def _draw(self, part: LayerPart, weights: SumWeights) -> None:
+        """Add the best of some mappings that agents propose to what is known of a part."""
+        key = (part.layer, part.resident, part.room, weights)
+        facts = self.facts_of(part.layer, part.resident, weights)
+        if key in self._drawn or not math.isinf(facts.upper(part.resident, part.room, weights)):
+            return
+        self._drawn.add(key)
+        problem = self.setting.problem(*part[:3], weights)
+        found = baselines.load("zero-shot").search(problem, DRAWN, 0)
+        if found.mapping is not None:
+            self.learnt += 1
+            facts.add(part.resident, self.setting.known(part.layer, part.resident, found.mapping))
+
+    def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
+        """See :meth:`NetworkProblem.parts`; of groups those of the tiling that may be cheapest."""
+        yield from super().parts(may, weights)
+        for place, length in may.groups:
+            best = self.costs_of(place, length, may.stays[place], weights).best(upper=False)
+            if best is not None:
+                for number, part in best[2]:
+                    self._draw(part, weights)
+                    at = place + self._groups[place, length].places[number]
+                    name = f"fused part of {self.graph.nodes[at].name}"
+                    yield part._replace(layer=part.layer.renamed(name))
+
+    def result(
+        self, found: StaySchedule, weights: SumWeights, value: float, bound: float
+    ) -> NetworkResult:
+        """See :meth:`NetworkProblem.result`."""
+        steps: list[NodeResult] = []
+        groups = dict(found.groups)
+        numbers = {place: number for number, place in enumerate(sorted(groups))}
+        place = 0
+        while place < len(found.stays):
+            length = groups.get(place, 1)
+            if length == 1:
+                steps.append(self.step(place, found.stays[place], weights))
+            else:
+                taken = found.stays[place]
+                steps += self._fused(numbers[place], place, length, taken, weights)
+            place += length
+        return NetworkResult(tuple(steps), value, bound)
+
+    def _fused(
+        self, number: int, place: int, length: int, taken: Stays, weights: SumWeights
+    ) -> list[NodeResult]:
+        """The layers of a group, each with its parts."""
+        costs = self.costs_of(place, length, taken, weights)
+        best = costs.best(upper=True)
+        assert best is not None
+        _, tiling, parts = best
+        names = tuple(name for n in sorted(taken) for name in self.rooms[n].tensors)
+        bits = taken_bits(self.rooms, taken, place)
+        steps = []
+        for layer, at in enumerate(self._groups[place, length].places):
+            own = [part for other, part in parts if other == layer]
+            fused, sums = self._layer_of(number, layer, tiling, own, weights)
+            more = costs.tilings.loads(tiling, layer)
+            energy, latency, dram = (a + b for a, b in zip(sums, more, strict=True))
+            room = self._capacity / 8 - own[0].room
+            steps.append(
+                NodeResult(
+                    self.graph.nodes[place + at], own[0].resident, names, latency, energy,
+                    dram, room, fused.parts[0][1], fused,
+                )
+            )  # fmt: skip
+            for other in self.graph.nodes[place + at + 1 : place + length]:
+                if other.layer is not None:
+                    break
+                energy, latency = costs.tilings.pass_costs(tiling, layer)
+                inside = frozenset({"input", "output"})
+                steps.append(NodeResult(other, inside, names, latency, energy, 0.0, bits / 8, None))
+        return steps
+
+    def _layer_of(
+        self, number: int, place: int, tiling: FusedTiling, parts: list[LayerPart],
+        weights: SumWeights,
+    ) -> tuple[FusedStep, tuple[float, float, float]]:  # fmt: skip
+        """A layer of a group, and its energy [nJ], latency [cycles] and bytes of DRAM."""
+        known = []
+        for part in parts:
+            facts = self.facts_of(part.layer, part.resident, weights)
+            one = facts.best(part.resident, part.room, weights)
+            assert one is not None
+            known.append((part, one))
+        sums = tuple(
+            math.fsum(part.times * getattr(one, name) for part, one in known)
+            for name in ("energy", "latency", "dram")
+        )
+        plans = (tiling.rows, tiling.columns)
+        fused = FusedStep(
+            number,
+            (plans[0].tile, plans[1].tile),
+            tiling.tiles,
+            tuple("kept" if plan.keep else "again" for plan in plans),  # type: ignore[arg-type]
+            place in tiling.filters,
+            tuple(known),
+        )
+        return fused, sums  # type: ignore[return-value]

@@ -1,0 +1,242 @@
+"""What the tilings of a fused group cost at least, and at most as far as is known.
+
+All tilings have a floor: what no mapping of their parts is below, since every MAC and every tensor
+is paid for once a part. Those with the lowest floors are looked at first: their parts are layers,
+of which bounds, mappings and proofs are known as of any other layer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import cost_models
+from cost_models import Moved, energy_of_counts, pass_cost
+from layers import LayerKind
+from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, resident_of
+from mapper.fusing.part_floors import COUNTS, PartFloors
+from mapper.staying.network_optimum import LayerPart, NetworkProblem
+from mapper.staying.shape_facts import SumWeights
+from marl_common import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from cost_models import Accelerator
+    from mapper.staying.stay_proof import StaySetting
+
+Part = tuple[int, LayerPart]
+"""A layer's place in its group, and what it computes in some of the fused tiles."""
+Best = tuple[float, FusedTiling, list[Part]]
+"""What a tiling costs, and its parts."""
+
+
+class GroupTilings:
+    """All tilings of a group that fit, with their floors.
+
+    Args:
+        setting: Chip, options and space.
+        group: The group.
+        outside: What is whole in L2 of what it reads and writes.
+        counted: Whether passes cost what they move within L2.
+    """
+
+    def __init__(
+        self, setting: StaySetting, group: FusedGroup, outside: Outside, counted: bool
+    ) -> None:
+        self.setting, self.group, self.outside = setting, group, outside
+        self.chip: Accelerator = setting.chip
+        self._counted = counted
+        self._model = cost_models.load("exact", **setting.options)
+        places = [n for n in range(len(group.layers)) if (n, "filter") not in outside]
+        self.filters = [
+            frozenset(some) for count in range(len(places) + 1)
+            for some in combinations(places, count)
+        ]  # fmt: skip
+
+    def tiling(self, number: int) -> FusedTiling:
+        """A tiling by its number."""
+        group = self.group
+        shape = (len(self.filters), len(group.row_plans), len(group.column_plans))
+        chosen, row, column = (int(one) for one in np.unravel_index(number, shape))
+        return FusedTiling(group.row_plans[row], group.column_plans[column], self.filters[chosen])
+
+    def parts(self, tiling: FusedTiling, left: float) -> list[Part]:
+        """The layers' work in fused tiles, where other tensors leave so many bits of L2."""
+        found = []
+        for place in range(len(self.group.layers)):
+            taken = tiling.room_bits(self.group, self.chip, place)
+            resident = resident_of(self.group, place, tiling, self.outside)
+            room = (left - taken) / 8
+            found += [
+                (place, LayerPart(layer, resident, room, count))
+                for layer, count in tiling.parts(self.group, place)
+            ]
+        return found
+
+    def loads(self, tiling: FusedTiling, place: int) -> tuple[float, float, float]:
+        """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2."""
+        if place not in tiling.filters:
+            return 0.0, 0.0, 0.0
+        layer, rate = self.group.layers[place], self.chip.buffers()[0].read_bw
+        sizes = {layer.filter_size: 1}
+        if layer.kind is LayerKind.GEMM:  # those of a fused tile's products at a time
+            each = layer.filter_size // layer.N
+            pieces = tiling.columns.pieces[place].items()
+            sizes = {each * piece.outputs: times for piece, times in pieces}
+        width = self.chip.widths.filter
+        latency = sum(
+            times * (1 if rate is None else -(-size * width // rate))
+            for size, times in sizes.items()
+        )
+        counts = {"dram_fil": layer.filter_size}
+        energy = energy_of_counts(self._model, self.chip, latency, counts)
+        return energy, float(latency), layer.filter_size * width / 8
+
+    def pass_costs(self, tiling: FusedTiling, tensor: int) -> tuple[float, float]:
+        """Energy [nJ] and latency [cycles] of each pass over a tensor between two layers."""
+        if not self._counted or not self.group.passes(tensor):
+            return 0.0, 0.0
+        found = [0.0, 0.0]
+        for part, times in tiling.parts(self.group, tensor):
+            moved = Moved(l2_read=part.output_size, l2_written=part.output_size)
+            latency, energy = pass_cost(self._model, self.chip, moved)
+            found[0] += times * energy
+            found[1] += times * latency
+        return found[0], found[1]
+
+    @cached_property
+    def _prices(self) -> dict[str, float]:
+        """Energy of a MAC with its accesses, and of an element moved once [nJ]."""
+        return {
+            name: energy_of_counts(self._model, self.chip, 0, dict.fromkeys(some, 1))
+            for name, some in COUNTS.items()
+        }
+
+    @cached_property
+    def _leak(self) -> float:
+        """What all PEs leak in a cycle [nJ]."""
+        return energy_of_counts(self._model, self.chip, 1, {})
+
+    @cached_property
+    def floors(self) -> tuple[FloatArray, FloatArray]:
+        """Energy [nJ] and latency [cycles] of all tilings at least."""
+        rows, columns = self.group.row_plans, self.group.column_plans
+        shape = (len(self.filters), len(rows), len(columns))
+        energy, latency = np.zeros(shape), np.zeros(shape)
+        for place, layer in enumerate(self.group.layers):
+            least = PartFloors(layer, self.chip, [plan.pieces[place] for plan in rows],
+                               [plan.pieces[place] for plan in columns])  # fmt: skip
+            for chosen, filters in enumerate(self.filters):
+                tilings = [FusedTiling(rows[0], one, filters) for one in columns]
+                resident = resident_of(self.group, place, tilings[0], self.outside)
+                loads = np.array([self.loads(tiling, place)[:2] for tiling in tilings])
+                cycles = least.cycles(resident)
+                latency[chosen] += cycles + loads[:, 1]
+                energy[chosen] += least.energy(resident, self._prices) + loads[:, 0]
+                energy[chosen] += cycles * self._leak
+        return energy.ravel(), latency.ravel()
+
+    @cached_property
+    def taken(self) -> FloatArray:
+        """Bits of L2 that the tensors of each tiling take at most; inf for the one that is no cut.
+
+        The single tile that is the whole group is left out: its tensors are whole.
+        """
+        group, chip = self.group, self.chip
+        places = range(len(group.layers))
+        found = np.full((len(self.filters), len(group.row_plans), len(group.column_plans)), np.inf)
+        for column, columns in enumerate(group.column_plans):
+            stay = [
+                sum(one.filter_bits(group, chip, place) for place in one.filters)
+                for one in (FusedTiling(columns, columns, some) for some in self.filters)
+            ]
+            for row, rows in enumerate(group.row_plans):
+                tiling = FusedTiling(rows, columns, frozenset())
+                if tiling.tiles > 1:
+                    most = max(tiling.room_bits(group, chip, place) for place in places)
+                    found[:, row, column] = np.add(stay, most)
+        return found.ravel()
+
+    def cheapest(self, weights: SumWeights, left: float) -> tuple[IntArray, FloatArray]:
+        """Numbers of the tilings that fit, by what they cost at least, and these costs."""
+        fitting = np.flatnonzero(self.taken < left)
+        energy, latency = (floor[fitting] for floor in self.floors)
+        values = weights.energy * energy + weights.latency * latency
+        order = np.argsort(values, kind="stable")
+        return fitting[order], values[order]
+
+
+class GroupCosts:
+    """What the tilings of a group cost, by the weights of one sum.
+
+    Args:
+        tilings: The tilings.
+        left: Bits of L2 that other tensors leave.
+        weights: What is summed.
+        network: What is known of parts.
+    """
+
+    def __init__(
+        self, tilings: GroupTilings, left: float, weights: SumWeights, network: NetworkProblem
+    ) -> None:
+        self.tilings, self.weights, self._left, self._network = tilings, weights, left, network
+        self._best: dict[bool, tuple[int, Best | None]] = {}
+        self._order, self._floors = tilings.cheapest(weights, left)
+        self._looked: list[tuple[FusedTiling, list[Part], float]] = []
+
+    def _sum(self, parts: Sequence[Part], upper: bool) -> float:
+        total = 0.0
+        for _, (layer, resident, room, times) in parts:
+            facts = self._network.facts_of(layer, resident, self.weights)
+            total += times * (facts.upper if upper else facts.lower)(resident, room, self.weights)
+        return total
+
+    @property
+    def looked(self) -> int:
+        """How many tilings were looked at."""
+        return len(self._looked)
+
+    @property
+    def unseen(self) -> float:
+        """What the tilings that were not looked at cost at least."""
+        seen = len(self._looked)
+        return float(self._floors[seen]) if seen < len(self._floors) else math.inf
+
+    def look(self, count: int) -> bool:
+        """Look at some more tilings, those with the lowest floors; whether there were any."""
+        low = len(self._looked)
+        for number in self._order[low : low + count]:
+            tiling = self.tilings.tiling(int(number))
+            parts = self.tilings.parts(tiling, self._left)
+            more = [self.tilings.loads(tiling, place)[:2] for place in tiling.filters]
+            for tensor in range(len(self.tilings.group.layers) - 1):
+                costs = self.tilings.pass_costs(tiling, tensor)
+                more += [costs] * self.tilings.group.passes(tensor)
+            fixed = math.fsum(self.weights.of(*one) for one in more)
+            self._looked.append((tiling, parts, fixed))
+        self._best.clear()
+        return len(self._looked) > low
+
+    def best(self, upper: bool) -> Best | None:
+        """The tiling of the least known cost, or bound, among those that were looked at."""
+        when, found = self._best.get(upper, (-1, None))
+        if when != self._network.learnt:
+            sums = ((more + self._sum(parts, upper), tiling, parts)
+                    for tiling, parts, more in self._looked)  # fmt: skip
+            found = min(sums, key=lambda one: one[0], default=None)
+            self._best[upper] = (self._network.learnt, found)
+        return found
+
+    def upper(self) -> float:
+        """The least cost that is known."""
+        found = self.best(upper=True)
+        return math.inf if found is None else found[0]
+
+    def lower(self) -> float:
+        """No tiling costs less."""
+        found = self.best(upper=False)
+        return min(math.inf if found is None else found[0], self.unseen)

@@ -1,0 +1,166 @@
+"""Fused layers: tilings beside their execution, optima beside brute force."""
+
+import json
+import math
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import layers
+import marl_mapper
+from cost_models import Accelerator, load_chip
+from layers import Layer, NetworkGraph
+from mapper.fusing.axis_plan import balanced_tiles
+from mapper.fusing.fused_group import groups_of
+from mapper.fusing.fused_network import FusedProblem
+from mapper.fusing.group_costs import GroupTilings
+from mapper.fusing.part_floors import least_cycles
+from mapper.staying.network_optimum import ENERGY, LATENCY
+from mapper.staying.stay_proof import StaySetting
+from mapper.staying.stay_schedule import Groups, schedule
+from marl_mapper import LibraryError
+from tests.hostile.test_hostile import in_process
+from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
+from tests.mapper.fused_execution import differences, random_tiling
+from tests.mapper.staying import prove_here
+from tests.mapper.test_search_kept import NET
+
+Small = Callable[[int], tuple[NetworkGraph, StaySetting]]
+
+
+def test_tilings_compute_and_hold_what_their_execution_does() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        group, tiling = random_tiling(rng)
+        assert not differences(group, tiling), (group, tiling)
+
+
+@pytest.mark.parametrize(
+    ("small", "seed"),
+    [*((small_chain, n) for n in (2, 7, 9)), *((small_attention, n) for n in (6, 11, 15))],
+)
+def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None:
+    graph, setting = small(seed)
+    best = FusedBrute(graph, setting).best()
+    net = FusedProblem(graph, setting, prove_here)
+    energy, latency, product = net.sum(ENERGY), net.sum(LATENCY), net.product()
+    assert energy.value == pytest.approx(min(e for e, _ in best), rel=1e-9)
+    assert latency.value == pytest.approx(min(t for _, t in best), rel=1e-9)
+    assert product.value == pytest.approx(min(e * t for e, t in best), rel=1e-9)
+    assert any(step.fused for step in energy.steps)
+    for found in (energy, latency, product):
+        assert found.gap == 0
+        assert found.energy * found.latency == pytest.approx(
+            sum(step.energy for step in found.steps) * sum(step.latency for step in found.steps)
+        )
+
+
+@pytest.mark.parametrize(
+    ("small", "seed"), [*((small_chain, n) for n in range(3)), (small_attention, 6)]
+)
+def test_no_tiling_is_below_its_floor(small: Small, seed: int) -> None:
+    graph, setting = small(seed)
+    brute = FusedBrute(graph, setting)
+    for group in groups_of(graph, setting.chip)[0]:
+        tilings = GroupTilings(setting, group, frozenset(), counted=False)
+        energies, latencies = tilings.floors
+        for number in np.flatnonzero(tilings.taken < 8 * (setting.chip.l2_bytes or 0)).tolist():
+            tiling = tilings.tiling(number)
+            sums = [0.0, 0.0]
+            for place in range(len(group.layers)):
+                for n, more in enumerate(tilings.loads(tiling, place)[:2]):
+                    sums[n] += more
+            for _, (layer, resident, _, count) in tilings.parts(tiling, math.inf):
+                points = brute._layer(layer, resident, math.inf)
+                sums[0] += count * min(energy for energy, _ in points)
+                sums[1] += count * min(latency for _, latency in points)
+            assert energies[number] <= sums[0] * (1 + 1e-12)
+            assert latencies[number] <= sums[1] * (1 + 1e-12)
+
+
+def test_cycles_are_those_of_the_best_spread() -> None:
+    layer = Layer("", "CONV", 6, 1, 5, 4, 1, 1)
+    found = least_cycles(layer, np.array([5]), np.array([4]), Accelerator(8, 64, 64))
+    assert found.tolist() == [[min(6 * 5 * 1, 3 * 1 * 5, 6 / 6 * 5 * 4, 2 * 2 * 5, 3 * 5)]]
+
+
+def test_groups_are_of_layers_that_nobody_else_reads() -> None:
+    graph = layers.graph_of("mobilenetv2")
+    found = groups_of(graph, load_chip("edge"))
+    lengths = {place: [len(group.layers) for group in groups] for place, groups in found.items()}
+    assert lengths[0] == [2, 3, 4]  # conv1, depthwise, project, expand of the next block
+    assert 5 not in lengths  # block2_project is read by a sum, too
+    assert lengths[10] == [2, 3]
+    assert not groups_of(layers.graph_of("resnet18"), load_chip("edge")).get(1)
+    heads = groups_of(layers.graph_of("bert_base"), load_chip("edge"))
+    every = [group for groups in heads.values() for group in groups]
+    assert {(len(group.layers), group.nodes) for group in every} == {(2, 3), (2, 2)}
+
+
+def test_balanced_tiles_are_the_largest_parts() -> None:
+    assert balanced_tiles(7) == [1, 2, 3, 4, 7]
+
+
+def test_a_group_may_be_cheaper_than_its_nodes() -> None:
+    groups = Groups({1: [2]}, lambda place, length, taken: 3.0, lambda place, length: 3.0)
+    found = schedule(4, [], math.inf, lambda place, taken: 2.0, lambda place: 2.0, groups)
+    assert (found.value, found.bound, found.groups) == (7.0, 7.0, ((1, 2),))
+    assert len(found.stays) == 4
+
+
+CHAIN = """
+sources: {image: [1, 2, 24, 24]}
+layers:
+  - {name: wide, kind: conv, K: 12, C: 2, Y: 24, X: 24, R: 1, S: 1, inputs: [image]}
+  - {name: deep, kind: dsconv, C: 12, Y: 24, X: 24, R: 3, S: 3, inputs: [wide]}
+  - {name: narrow, kind: conv, K: 2, C: 12, Y: 22, X: 22, R: 1, S: 1, inputs: [deep]}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.yaml").write_text(CHAIN, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_chain_is_fused_where_its_tensors_do_not_fit(folder: Path) -> None:
+    words = "mapper search --network net.yaml -o energy --fuse tiles --workers 1 --l2-bytes 2000"
+    code, out, err = in_process(shlex.split(f"{words} --json --out out"))
+    assert not code, err
+    found = json.loads(out)
+    tiles, keep, none = found["tiles"], found["keep"], found["none"]
+    assert tiles["energy_nj"] < keep["energy_nj"] <= none["energy_nj"]
+    assert tiles["gap"] <= 0.01
+    image, filters, result = 2 * 24 * 24, 24 + 108 + 24, 2 * 22 * 22
+    assert tiles["dram_bytes"] >= image + filters + result
+    assert {node["fused"]["group"] for node in found["nodes"]} == {0}
+    for node in found["nodes"]:
+        parts = node["fused"]["parts"]
+        assert sum(part["count"] for part in parts) <= node["fused"]["tiles"]
+        assert all(part["mapping"] for part in parts)
+    page = (folder / "out/report.html").read_text(encoding="utf-8")
+    assert "of group 0" in page
+    small = replace(load_chip("edge"), l2_bytes=2000)
+    again = marl_mapper.map_network("net.yaml", small, "energy", fuse="tiles")
+    assert again.best.value == tiles["value"]
+    code, out, _ = in_process(shlex.split(words))
+    assert not code
+    assert "3 layers are fused in 1 groups" in " ".join(out.split())
+
+
+def test_the_library_answers_and_refuses(folder: Path) -> None:
+    (folder / "net.yaml").write_text(NET, encoding="utf-8")
+    found = marl_mapper.map_network("net.yaml", "edge", "energy", fuse="tiles")
+    assert found.tiles is not None
+    assert found.best.value <= found.keep.value
+    with pytest.raises(LibraryError, match="fuse: got 'all', expected keep or tiles"):
+        marl_mapper.map_network("net.yaml", fuse="all")
+    words = "mapper search --network net.yaml --fuse tiles --set l2_bytes=null"
+    code, _, err = in_process(shlex.split(words))
+    assert code == 2
+    assert "--fuse tiles: L2 has no capacity" in err
