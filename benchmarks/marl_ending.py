@@ -26,7 +26,7 @@ from mapper.marl.elites import Plateau
 
 RUNS = Path("docs/data/marl-ending.csv")
 LAYERS = ("mobilenetv2.2", "resnet18.6", "vgg16.4", "bert_base.0")
-SEEDS, SAMPLES = 5, 10_000
+SEEDS, SAMPLES = 5, 6_000
 COLUMNS = ("layer", "seed", "samples", "best", "cpu_s")
 IDLE = (1, 2, 3, 4)
 

@@ -77,7 +77,7 @@ def tile_box(seen: Seen, i: int, d: int, tile: int, known: bool) -> int:
     if not known:
         inside = seen.box[i - 1][d] if i > 0 else 1
         box = max(box, inside * seen.units[i][d])
-    return max(min(box, seen.problem.extents[d]), 1)
+    return int(max(min(box, seen.problem.extents[d]), 1))
 
 
 @part

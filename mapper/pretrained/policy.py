@@ -170,7 +170,7 @@ def _rank(
 
 
 def _part(decision: Decision, rows: Rows) -> IntArray:
-    """What a decision chooses in each row: ``(B,)``, of an order ``(B, D)``; a view."""
+    """What a decision chooses in each row: ``(B,)``, of an order ``(B, D)``; no copy."""
     name = {"parallel": "dims", "units": "units", "tile": "tiles", "order": "orders"}
     found: IntArray = rows[name[decision.kind]][:, decision.number]
     return found[:, decision.dim] if decision.kind == "tile" else found
