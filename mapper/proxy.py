@@ -124,7 +124,8 @@ class _Search:
         return search_from(MappingPolicy(agents.weights), self.cheap, self.rng, heard)
 
     def _uniform(self, count: int) -> IntArray:
-        return self.cheap.space.sample(count, self.rng)
+        found: IntArray = self.cheap.space.sample(count, self.rng)
+        return found
 
     def add(self, actions: IntArray) -> None:
         """Take candidates that are new and feasible under the cheap model."""
@@ -144,8 +145,8 @@ class _Search:
         if self.correction.ready and len(self.actions) > POOL + self.seen.sum():
             expected = np.where(self.seen, -np.inf, self._expected(0.0))
             kept = np.sort(np.argsort(expected, kind="stable")[: POOL + self.seen.sum()])
-            parts = self.actions, self.prices, self.seen, self.values
-            self.actions, self.prices, self.seen, self.values = (part[kept] for part in parts)
+            self.actions, self.prices = self.actions[kept], self.prices[kept]
+            self.seen, self.values = self.seen[kept], self.values[kept]
 
     def sample(self, rows: IntArray) -> None:
         """Ask the dear model about candidates; about any mapping where none is left."""

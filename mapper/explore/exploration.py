@@ -287,7 +287,8 @@ def _take_kept(design: Design, result: Mapping[str, Any], aims: Sequence[str]) -
     """Points and floor of a design whose network keeps tensors in L2."""
     sums = np.array(result["points"])
     best = pareto_rows(sums[:, 0], sums[:, 1])
-    design.points = [NetworkPoint(*map(float, sums[row]), choice=()) for row in best]
+    rows = ((float(latency), float(energy)) for latency, energy in sums[best])
+    design.points = [NetworkPoint(latency, energy, ()) for latency, energy in rows]
     design.floors = [LayerFloor(**result["floor"])]
     design.proven = set(aims)
 
