@@ -48,7 +48,8 @@ def any_chip(name: str) -> Accelerator | Chain:
     """
     known = (*CHIPS, *CHAIN_CHIPS)
     if name in known:
-        return _chip(name)
+        found: Accelerator | Chain = _chip(name)
+        return found
     raise AcceleratorError(
         f"accelerator {name!r} is not known; expected one of {', '.join(known)} "
         f"or a YAML file.{suggest(name, known)}"
