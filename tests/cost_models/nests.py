@@ -260,7 +260,7 @@ def _lanes(rng: np.random.Generator) -> Lanes:
 
 def _one_of(rng: np.random.Generator, values: Sequence[int]) -> int:
     """One of some values, as `rng.choice` draws it, in a fifth of its time."""
-    return values[rng.integers(len(values))]
+    return values[int(rng.integers(len(values)))]
 
 
 def _three(values: list[Any]) -> tuple[Any, Any, Any]:
