@@ -12,19 +12,21 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs" / "data"
 WRITTEN = {
+    "../mapper/commands/bench.py": "bench",
     "against.py": "sparse-against.csv",
     "case_optima.py": "case-optima.csv",
     "chain_check.py": "chain-check.csv",
     "chain_proofs.py": "chain-proofs.csv",
-    "chain_searchers.py": "chain-searchers*.csv",
+    "chain_searchers.py": "chain-searchers*.csv chain-seeds.csv",
     "chain_speed.py": "chain-speed.csv chain-comparison.csv",
     "crosscheck_timeloop.py": "crosscheck-timeloop.csv",
+    "dear_models.py": "dear-models.csv",
     "dataflows.py": "dataflows.csv",
     "edits/campaign.py": "edits.txt",
     "exact_simulated.py": "exact-simulated.csv exact-padded.csv",
     "exact_speed.py": "exact-speed.json",
     "exact_speed_against.py": "exact-speed-against.txt",
-    "explore_designs.py": "explore.csv",
+    "explore_designs.py": "explore.csv explore-keep.csv",
     "export_costs.py": "export-costs*.csv",
     "export_counts.py": "export-counts.csv",
     "export_programs.py": "export-programs.csv",
@@ -32,6 +34,7 @@ WRITTEN = {
     "import_models.py": "import.csv",
     "impossible.py": "impossible.csv",
     "levels_agreement.py": "levels-agreement.csv",
+    "levels_laws.py": "levels-laws.csv",
     "levels_monotone.py": "levels-monotone.csv",
     "levels_speed.py": "levels-speed.csv",
     "marl_controls.py": "marl-controls.csv marl-controls-pairs.csv marl-controls-runs.csv",
@@ -66,20 +69,21 @@ WRITTEN = {
     "network_keep.py": "network-keep.csv network-tiles.csv",
     "network_proofs.py": "network-proofs.csv",
     "networks_table.py": "networks*.csv",
+    "optima/command.py": "optima",
     "optimal_check.py": "optimal-check.csv",
     "optimal_speed.py": "optimal-speed.csv",
     "optimal_threads.py": "optimal-threads.csv",
     "optimal_tightness.py": "optimal-tightness.csv",
     "paper/command.py": "paper-*.csv paper-*.jsonl table3-curves.csv",
     "pretrained_cases.py": "pretrained-in-range.csv pretrained-out-of-range.csv "
-    "pretrained-reference.csv pretrained-rllib.csv",
+    "pretrained-reference.csv pretrained-rllib.csv pretrained-deep.csv",
     "pretrained_parts.py": "pretrained-parts*.csv",
     "published/command.py": "published-*.csv",
     "search_memory.py": "search-memory.csv",
     "sparse_layer.py": "sparse-layer.csv",
     "table3_summary.py": "table3-exact.csv table3-maestro.csv table3-summary.csv",
 }
-"""Benchmark, below this folder -> patterns of the files that it writes."""
+"""Benchmark (or command), below this folder -> patterns of the files that it writes."""
 ANSWERED = {
     "crash.py": "917e22e",
     "exact_bound.py": "917e22e",

@@ -52,7 +52,7 @@ def pass_cost(model: CostModel, chip: Accelerator | Chain, moved: Moved) -> tupl
     if not any(moved):
         return 0, 0.0
     read, _, written, _ = chip.widths
-    outer, inner = chip.levels[:2] if isinstance(chip, Chain) else chip.buffers()
+    outer, inner, *_ = chip.levels if isinstance(chip, Chain) else chip.buffers()
     rates = (outer.read_bw, outer.write_bw, inner.read_bw, inner.write_bw)
     ways = zip(moved, (read, written, read, written), rates, strict=True)
     latency = max(
@@ -97,7 +97,7 @@ def energy_of_counts(
 
 def _on_chain(chip: Chain, moved: Moved, latency: int) -> float:
     """Energy of a pass on a list of levels [nJ]."""
-    dram, home = (prices_of(chip, level, 0.0) for level in chip.levels[:2])
+    dram, home, *_ = (prices_of(chip, level, 0.0) for level in chip.levels)
     energy = dram.read.input * moved.dram_read + dram.write.output * moved.dram_written
     energy += home.read.input * moved.l2_read + home.write.output * moved.l2_written
     leakage = sum(
