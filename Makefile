@@ -12,7 +12,7 @@ QUICK := tests/common/test_units.py tests/common/test_reading.py tests/layers te
 CHECKED := tests/maestro_env/test_map_space.py tests/maestro_env/test_full_space.py tests/cost_models/test_maestro_model.py tests/cost_models/test_maestro_reference.py tests/cost_models/test_exact_model.py tests/cost_models/test_exact_simulator.py tests/cost_models/test_levels_agreement.py tests/baselines/test_optimal.py
 BUILD = $(BIN)/python setup.py --quiet build_ext --inplace
 
-.PHONY: help search test quick checked lint build kernels format bench docs wheel clean
+.PHONY: help search test quick checked lint build kernels format bench docs look wheel clean
 
 help:
 	@echo "make search   set up and search a mapping (LAYER=$(LAYER) OBJECTIVE=$(OBJECTIVE))"
@@ -23,6 +23,7 @@ help:
 	@echo "make lint     lint, format check, types and import rules only"
 	@echo "make bench    speed and memory of the cost models, environments and runner"
 	@echo "make docs     the site, in docs/_build/html; its notebooks are executed"
+	@echo "make look     touch, sort and measure pages in a headless Chromium, the site's too"
 	@echo "make wheel    build the wheels, and try them in fresh environments outside of the checkout"
 	@echo "make clean    remove .venv and caches"
 
@@ -40,6 +41,9 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 
 search: $(VENV)/.run
 	$(BIN)/mapper search --layer $(LAYER) --objective $(OBJECTIVE) $(SEARCH_ARGS)
+
+look: $(VENV)/.dev docs
+	$(BIN)/python -m tests.look.pages
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[rl,rllib,mpe,mast,mst,viz,docs]"

@@ -21,7 +21,6 @@ from .optimal import ProveError as ProveError
 from .optimal import StructureSpace as StructureSpace
 from .optimal import Tree as Tree
 from .optimal import can_prove as can_prove
-from .optimal import can_record as can_record
 from .optimal import check_entry as check_entry
 from .optimal import known_optimum as known_optimum
 from .optimal import optimum_of as optimum_of

@@ -1,6 +1,7 @@
-"""The points of cost_models/technology/sram.csv, made anew with CACTI.
+"""The points of cost_models/technology/sram.csv and sram_hp.csv, made anew with CACTI.
 
-    python benchmarks/cacti_points.py --cacti ~/cacti/cacti [--nodes 45 22] [--sizes 1024 65536]
+    python benchmarks/cacti_points.py --cacti ~/cacti/cacti [--nodes 45 22] [--sizes 1024 65536] \
+        [--cells hp]
 
 CACTI 7 (HewlettPackard/cacti) is built with `make`; its own folder holds the data it reads, and its
 `cache.cfg` whatever this script does not set. The settings are those of hwcomponents-cacti.
@@ -24,10 +25,10 @@ SETTINGS = """
 -exclusive write port 0
 -single ended read ports 0
 -page size (bits) 0
--Data array cell type - "itrs-lstp"
--Data array peripheral type - "itrs-lstp"
--Tag array cell type - "itrs-lstp"
--Tag array peripheral type - "itrs-lstp"
+-Data array cell type - "itrs-{cells}"
+-Data array peripheral type - "itrs-{cells}"
+-Tag array cell type - "itrs-{cells}"
+-Tag array peripheral type - "itrs-{cells}"
 -operating temperature (K) 300
 -access mode (normal, sequential, fast) - "fast"
 -design objective (weight delay, dynamic power, leakage power, cycle time, area) 0:0:1000000:0:0
@@ -51,13 +52,13 @@ NODES = (90, 65, 45, 32, 22)
 SIZES = tuple(sorted([*(1 << n for n in range(6, 26)), 108_000]))
 
 
-def simulate(program: Path, size: int, node: int) -> tuple[float, float, float, float]:
+def simulate(program: Path, size: int, node: int, cells: str) -> tuple[float, float, float, float]:
     """Read and write energy of a byte [pJ], area of a byte [um^2], leakage of the whole [uW]."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "sram.cfg"
         config.write_text(
             (program.parent / "cache.cfg").read_text(encoding="utf-8")
-            + SETTINGS
+            + SETTINGS.format(cells=cells)
             + f"-size (bytes) {size}\n-block size (bytes) {WORD_BYTES}\n"
             + f"-output/input bus width {8 * WORD_BYTES}\n-technology (u) {node / 1000}\n",
             encoding="utf-8",
@@ -76,9 +77,9 @@ def simulate(program: Path, size: int, node: int) -> tuple[float, float, float, 
     )
 
 
-def point(program: Path, size: int, node: int) -> tuple[float, float, float, float]:
+def point(program: Path, size: int, node: int, cells: str) -> tuple[float, float, float, float]:
     """The same, scaled from the smallest memory where the size is below it."""
-    read, write, area, leakage = simulate(program, max(size, SMALLEST), node)
+    read, write, area, leakage = simulate(program, max(size, SMALLEST), node, cells)
     share = min(1.0, size / SMALLEST)
     return read * share**POWER, write * share**POWER, area, leakage * share
 
@@ -88,11 +89,12 @@ def main() -> None:
     parser.add_argument("--cacti", type=Path, required=True, help="the program")
     parser.add_argument("--nodes", type=int, nargs="+", default=NODES, help="nm")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="bytes")
+    parser.add_argument("--cells", choices=("lstp", "hp"), default="lstp", help="transistors")
     args = parser.parse_args()
     print("node_nm,capacity_bytes,read_pj,write_pj,area_um2,leakage_uw")
     for node in args.nodes:
         for size in args.sizes:
-            values = point(args.cacti.resolve(), size, node)
+            values = point(args.cacti.resolve(), size, node, args.cells)
             print(",".join([str(node), str(size), *(f"{value:.5g}" for value in values)]))
 
 

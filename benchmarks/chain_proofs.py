@@ -3,6 +3,8 @@
     python -m benchmarks chain_proofs --seconds 10
 
 Processor time of one core, the first value included. Rows that are in the file already are kept.
+Where a proof did not end, the row has what bounds of energy and of latency make of the best mapping
+(:mod:`benchmarks.chain_losses`).
 """
 
 from __future__ import annotations
@@ -15,14 +17,19 @@ from typing import Any
 import numpy as np
 
 from baselines import ProofProgress, prove
+from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_searchers import known, write
 from benchmarks.optimal_speed import shapes
+from cost_models import ChainMapping
 from layers import Layer
 from maestro_env import Problem
 
 NETWORKS = ("resnet18", "mobilenetv2", "bert_base")
 CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs")
-FIELDS = ("accelerator", "objective", "layer", "status", "value", "bound", "gap", "cpu_s", "boxes")
+FIELDS = (
+    *("accelerator", "objective", "layer", "status", "value", "bound", "gap", "cpu_s", "boxes"),
+    *LOSSES,
+)
 
 
 class OutOfTimeError(Exception):
@@ -39,13 +46,17 @@ def row_of(layer: Layer, chip: str, objective: str, seconds: float) -> dict[str,
         if time.process_time() - began > seconds:
             raise OutOfTimeError
 
-    status = "timeout"
+    status, problem = "timeout", Problem(layer, chip, objective)
+    losses = dict.fromkeys(LOSSES, "")
     try:
-        proof = prove(Problem(layer, chip, objective), progress=watch)
+        proof = prove(problem, progress=watch)
         status, value, bound, gap = proof.status, proof.value, proof.bound, proof.gap
         boxes = proof.counts.boxes
     except OutOfTimeError:
         value, bound, gap, boxes = last[0].value, last[0].bound, last[0].gap, last[0].boxes
+    spent = time.process_time() - began
+    if status == "timeout" and isinstance(last[0].mapping, ChainMapping):
+        losses = losses_of(problem, last[0].mapping)
     return {
         "accelerator": chip,
         "objective": objective,
@@ -54,8 +65,9 @@ def row_of(layer: Layer, chip: str, objective: str, seconds: float) -> dict[str,
         "value": repr(float(value)),
         "bound": repr(float(bound)),
         "gap": f"{gap:.3e}",
-        "cpu_s": f"{time.process_time() - began:.2f}",
+        "cpu_s": f"{spent:.2f}",
         "boxes": boxes,
+        **losses,
     }
 
 

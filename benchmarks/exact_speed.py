@@ -4,18 +4,16 @@ Random mappings of a layer with balanced tiles go through the batch in one call,
 bound, on one thread and on two; then single calls. Each figure is the best of several runs. Buffers
 are unlimited, so that no mapping is cut short by a limit; `--limits` keeps them.
 
-First calls are timed in processes of their own: with an empty cache of compiled code, and with a
-warm one. Peak memory is that of a process which evaluates `--memory` mappings in one call.
+The first call is timed in a process of its own, imports included. Peak memory is that of a process
+which evaluates `--memory` mappings in one call.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -79,22 +77,13 @@ def single_call_us(name: str, layer: layers.Layer, chip: Accelerator, calls: int
     return 1e6 * float(np.median(times))
 
 
-def first_calls(name: str) -> dict[str, float]:
-    """Wall and processor time [s] of a process's first call, cold and warm."""
-    found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for cache in ("cold", "warm"):
-            run = subprocess.run(
-                [sys.executable, "-c", FIRST_CALL, name],
-                env={**os.environ, "NUMBA_CACHE_DIR": folder},
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            wall, cpu = (float(text) for text in run.stdout.split())
-            found[f"first call, {cache} cache [s]"] = wall
-            found[f"first call, {cache} cache [s of processor]"] = cpu
-    return found
+def first_call(name: str) -> dict[str, float]:
+    """Wall and processor time [s] of a process's first call."""
+    run = subprocess.run(
+        [sys.executable, "-c", FIRST_CALL, name], capture_output=True, text=True, check=True
+    )
+    wall, cpu = (float(text) for text in run.stdout.split())
+    return {"first call [s]": wall, "first call [s of processor]": cpu}
 
 
 def peak_memory(name: str, mappings: int) -> dict[str, float]:
@@ -118,7 +107,7 @@ def main() -> None:
     parser.add_argument("--mappings", type=int, default=50_000)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--memory", type=int, default=1_000_000, help="0 skips the measurement")
-    parser.add_argument("--skip-first", action="store_true", help="skip the first calls")
+    parser.add_argument("--skip-first", action="store_true", help="skip the first call")
     parser.add_argument("--json", action="store_true", help="print JSON alone")
     args = parser.parse_args()
     layer, chip = layers.parse(args.layer), Accelerator.load(args.accelerator)
@@ -145,7 +134,7 @@ def main() -> None:
         result[f"{latency}, two threads over one [processor]"] = 2 * cpus[1] / cpus[2]
     result["single call, median [us]"] = single_call_us(args.cost_model, layer, chip, 4000)
     if not args.skip_first:
-        result |= first_calls(args.cost_model)
+        result |= first_call(args.cost_model)
     if args.memory:
         result |= peak_memory(args.cost_model, args.memory)
     if args.json:

@@ -28,6 +28,7 @@ SWEEP = {
     "--offchip": "8,16",
     "-o": "edp,area",
     "--workers": "2",
+    "--wires": "off",
 }
 
 

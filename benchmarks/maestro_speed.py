@@ -15,7 +15,6 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 
@@ -23,9 +22,9 @@ import layers
 from cost_models import Accelerator, CostModel, Mapping, load
 from maestro_env import MapSpace
 
-COLD = """
+FIRST = """
 import time
-start = time.perf_counter()
+start, cpu = time.perf_counter(), time.process_time()
 import layers
 from cost_models import Accelerator, load
 from cost_models.mapping_batch import MappingBatch
@@ -34,7 +33,7 @@ order = [[[0, 1, 2, 3, 4, 5]] * 2]
 tiles = [[layer.extents, layer.extents]]
 batch = MappingBatch(order, [[1, 1]], tiles, [1])
 load("maestro").evaluate_batch(layer, Accelerator.preset("edge"), batch)
-print(time.perf_counter() - start)
+print(time.perf_counter() - start, time.process_time() - cpu)
 """
 MILLION = """
 import resource
@@ -69,15 +68,12 @@ def single(model: CostModel, layer: layers.Layer, edge: Accelerator, mapping: Ma
         model.evaluate(layer, edge, mapping)
 
 
-def in_process(script: str, cache: str | None = None) -> float:
+def in_process(script: str) -> list[float]:
     """What a fresh interpreter prints."""
-    environment = dict(os.environ)
-    if cache is not None:
-        environment["NUMBA_CACHE_DIR"] = cache
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    return float(done.stdout)
+    return [float(text) for text in done.stdout.split()]
 
 
 def measure(name: str, rows: int, repeats: int, million: bool) -> dict[str, float]:
@@ -98,15 +94,12 @@ def measure(name: str, rows: int, repeats: int, million: bool) -> dict[str, floa
     model = load("maestro", threads=1)
     wall, cpu = best(lambda: single(model, layer, edge, batch[0]), repeats)
     figures["single call, us"], figures["single call, us of CPU time"] = wall * 5e3, cpu * 5e3
-    with tempfile.TemporaryDirectory() as cache:
-        figures["import and first batch, empty cache, s"] = in_process(
-            COLD.format(layer=name), cache
-        )
-        figures["import and first batch, filled cache, s"] = in_process(
-            COLD.format(layer=name), cache
-        )
+    wall, cpu = in_process(FIRST.format(layer=name))
+    figures["import and first batch, s"], figures["the same, s of CPU time"] = wall, cpu
     if million:
-        figures["1,000,000 mappings in one call, peak MiB"] = in_process(MILLION.format(layer=name))
+        (figures["1,000,000 mappings in one call, peak MiB"],) = in_process(
+            MILLION.format(layer=name)
+        )
     if os.environ.get("MAESTRO_BIN"):
         stock, few = load("maestro-binary"), batch.take(slice(0, 100))
         wall, _ = best(lambda: stock.evaluate_batch(layer, edge, few), 1)

@@ -8,6 +8,7 @@ from .buffers import LEVELS as LEVELS
 from .buffers import Buffer as Buffer
 from .buffers import Level as Level
 from .buffers import Widths as Widths
+from .buffers import Wires as Wires
 from .chain.batch import ChainBatch as ChainBatch
 from .chain.batch import Slot as Slot
 from .chain.chip import Axis as Axis
@@ -66,6 +67,9 @@ from .exact.chain_bounds.offer import CHAIN_BOUNDED as CHAIN_BOUNDED
 from .exact.chain_bounds.offer import chain_facts_of as chain_facts_of
 from .exact.chain_bounds.spread import ChainSpread as ChainSpread
 from .exact.chain_bounds.togo import CostsToGo as CostsToGo
+from .exact.chain_bounds.widest import Frontier as Frontier
+from .exact.chain_bounds.widest import WidestSpread as WidestSpread
+from .exact.floors import real_inputs as real_inputs
 from .exact.pass_costs import Moved as Moved
 from .exact.pass_costs import energy_of_counts as energy_of_counts
 from .exact.pass_costs import pass_cost as pass_cost
@@ -84,5 +88,9 @@ from .nest_text import loop_nest as loop_nest
 from .network import parse_network as parse_network
 from .network import print_network as print_network
 from .prices import ChipPrices as ChipPrices
+from .prices import LevelPrices as LevelPrices
 from .prices import chip_prices as chip_prices
 from .prices import clock_of as clock_of
+from .technology.parts import DEFAULT_DRAM as DEFAULT_DRAM
+from .wiring import prices_wires as prices_wires
+from .wiring import with_wires as with_wires

@@ -49,6 +49,7 @@ class Accelerator:
         clock_mhz: Clock [MHz]; None where it is not known.
         widths: Bits of an element of each tensor.
         levels: What is known besides of the levels, in the order of `LEVELS`.
+        mac_kind: Unit that prices a multiply-accumulate, of `MAC_KINDS`; empty is the first.
         mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
         mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
 
@@ -67,6 +68,7 @@ class Accelerator:
     clock_mhz: float | None = field(default=None, kw_only=True)
     widths: Widths = field(default=_BYTES, kw_only=True)
     levels: tuple[Level, Level, Level] = field(default=_PLAIN, kw_only=True)
+    mac_kind: str = field(default="", kw_only=True)
     mac_pj: float | None = field(default=None, kw_only=True)
     mac_area_um2: float | None = field(default=None, kw_only=True)
 
@@ -151,6 +153,7 @@ class Accelerator:
         return (
             self.widths == _BYTES
             and self.levels == _PLAIN
+            and not self.mac_kind
             and self.node_nm is self.clock_mhz is self.mac_pj is self.mac_area_um2 is None
         )
 
@@ -163,17 +166,8 @@ class Accelerator:
         level, outside = self.levels[position], self.levels[position - 1]
         bandwidth = getattr(self, BANDWIDTH_FIELD[LEVELS[position - 1]])
         both = None if bandwidth is None else 8 * bandwidth
-        a, b, c = (None if own is None else 8 * own for own in level.tensor_bytes)
-        i, f, o = (2 if twice else 1 for twice in level.double_buffer)
-        return Buffer(
-            name,
-            None if shared is None else 8 * shared,
-            (a, b, c),
-            (i, f, o),
-            level.holds,
-            both if outside.read_bw is None else outside.read_bw,
-            both if outside.write_bw is None else outside.write_bw,
-        )
+        read, write = (both if bw is None else bw for bw in (outside.read_bw, outside.write_bw))
+        return level.in_bits(name, shared, read, write)
 
     def unlimited_buffers(self) -> Accelerator:
         """The same chip with buffers that hold whatever a mapping asks for."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cost_models.buffers import LEVELS, TENSORS, Buffer, Level, Widths
+from cost_models.buffers import LEVELS, MAC_KINDS, TENSORS, Buffer, Level, Widths
 
 if TYPE_CHECKING:
     from cost_models.accelerator import Accelerator
@@ -53,6 +53,12 @@ def check_short(chip: Accelerator) -> None:
 def check_long(chip: Accelerator) -> None:
     """Check what the long form adds, and that nothing contradicts anything else."""
     check_widths(chip.widths)
+    check_mac_kind(chip.mac_kind)
+    if any(chip.levels[0].network) or any(chip.levels[2].network):
+        raise AcceleratorError(
+            "accelerator.levels: expected a network of L2 alone, which feeds the PEs; leave the "
+            "others out"
+        )
     for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
         check_number(name, getattr(chip, name), zero=name.startswith("mac"))
     for name, level in zip(LEVELS, chip.levels, strict=True):
@@ -105,6 +111,14 @@ def check_widths(widths: Widths) -> None:
         )
 
 
+def check_mac_kind(kind: str) -> None:
+    """Check the unit that prices a multiply-accumulate."""
+    if kind and kind not in MAC_KINDS:
+        raise AcceleratorError(
+            f"accelerator.mac.kind: got {kind!r}, expected one of {', '.join(MAC_KINDS)}"
+        )
+
+
 def check_number(name: str, value: Any, zero: bool) -> None:
     """Check a finite number that is positive, or zero where that is allowed; None is fine."""
     if value is None:
@@ -124,8 +138,10 @@ def check_memory(where: str, level: Level) -> None:
             raise AcceleratorError(
                 f"accelerator.{where}.{field}: got {value!r}, expected a whole number of at least 1"
             )
-    for field in ("read_pj", "write_pj", "leakage_uw", "area_um2"):
+    for field in ("read_pj", "write_pj", "leakage_uw", "area_um2", "port_um2_per_bit"):
         check_number(f"{where}.{field}", getattr(level, field), zero=True)
+    for field, price in level.network._asdict().items():
+        check_number(f"{where}.network.{field}", price, zero=True)
 
 
 def _check_bandwidths(chip: Accelerator, name: str, level: Level) -> None:

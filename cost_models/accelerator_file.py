@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
-from cost_models.buffers import DRAM_KINDS, LEVELS, TENSORS, Level, Widths
+from cost_models.buffers import (
+    DRAM_KINDS,
+    LEVELS,
+    MAC_KINDS,
+    SRAM_KINDS,
+    TENSORS,
+    Level,
+    Widths,
+    Wires,
+)
 from marl_common import HIDDEN, NotNegative, Positive, expected, read_fields, read_yaml
+
+if TYPE_CHECKING:
+    from cost_models.chain.chip import Chain
 
 Whole = Annotated[
     int,
@@ -83,6 +95,9 @@ class _NotNegatives(FileSection):
     write_pj: NotNegative | None = Field(None, description="energy of writing one byte [pJ]")
 
 
+PORT = Field(0.0, description="area on the chip for a bit a cycle of its ports [um^2]")
+
+
 class DramFields(_NotNegatives):
     """DRAM: it holds everything."""
 
@@ -92,6 +107,7 @@ class DramFields(_NotNegatives):
     ] = Field(None, description="kind of DRAM, which prices a byte")
     read_bw: Limit = Field(None, description="DRAM to L2 [bits/cycle]")
     write_bw: Limit = Field(None, description="L2 to DRAM [bits/cycle]")
+    port_um2_per_bit: NotNegative = PORT
 
 
 class L1Fields(_NotNegatives):
@@ -104,8 +120,22 @@ class L1Fields(_NotNegatives):
     double_buffer: Doubled = Field(
         True, description="whether tiles are held twice (where the cost model double-buffers)"
     )
+    kind: Annotated[
+        Literal[SRAM_KINDS] | None,  # type: ignore[valid-type]
+        expected(f"one of {', '.join(SRAM_KINDS)} or null"),
+    ] = Field(None, description="transistors, which price a byte and leak; null: LSTP")
     leakage_uw: NotNegative | None = Field(None, description="leakage of one such buffer [uW]")
     area_um2: NotNegative | None = Field(None, description="area of one such buffer [um^2]")
+
+
+class Network(FileSection):
+    """What it takes to reach the units that a level feeds."""
+
+    pj_per_bit: NotNegative = Field(0.0, description="energy of a bit delivered to a unit [pJ]")
+    pj_per_bit_mm: NotNegative = Field(0.0, description="the same for each mm of the way [pJ]")
+    um2_per_bit: NotNegative = Field(
+        0.0, description="area at each unit for a bit of the level's ports [um^2]"
+    )
 
 
 class L2Fields(L1Fields):
@@ -113,6 +143,8 @@ class L2Fields(L1Fields):
 
     read_bw: Limit = Field(None, description="L2 to the PEs [bits/cycle]")
     write_bw: Limit = Field(None, description="PEs to L2 [bits/cycle]")
+    port_um2_per_bit: NotNegative = PORT
+    network: Network = Network()
 
 
 class LevelFields(FileSection):
@@ -126,6 +158,10 @@ class LevelFields(FileSection):
 class Mac(FileSection):
     """One multiply-accumulate unit."""
 
+    kind: Annotated[
+        Literal[MAC_KINDS] | None,  # type: ignore[valid-type]
+        expected(f"one of {', '.join(MAC_KINDS)} or null"),
+    ] = Field(None, description="rows of the table that price it; null: aladdin")
     pj: NotNegative | None = Field(None, description="energy of one multiply-accumulate [pJ]")
     area_um2: NotNegative | None = Field(None, description="area of the unit [um^2]")
 
@@ -192,9 +228,10 @@ def _build(given: AcceleratorFields) -> Accelerator:
         widths=widths_of(given.bits),
         levels=(
             Level(**memory_values(levels.DRAM)),
-            Level(**memory_values(levels.L2)),
+            Level(**memory_values(levels.L2), network=Wires(**levels.L2.network.model_dump())),
             Level(**memory_values(levels.L1)),
         ),
+        mac_kind=given.mac.kind or "",
         mac_pj=given.mac.pj,
         mac_area_um2=given.mac.area_um2,
     )
@@ -224,12 +261,17 @@ def _shared(level: str, short: int | None, long: Any) -> int | None:
     return short if shared is None else shared
 
 
+PRICE_FIELDS = (
+    *("read_bw", "write_bw", "read_pj", "write_pj", "leakage_uw", "area_um2", "port_um2_per_bit"),
+)
+
+
 def memory_values(given: DramFields | L1Fields) -> dict[str, Any]:
     """What a file says of a level, by the names of :class:`Level`."""
-    names = ("read_bw", "write_bw", "read_pj", "write_pj", "leakage_uw", "area_um2")
-    found: dict[str, Any] = known({name: getattr(given, name, None) for name in names})
+    found: dict[str, Any] = known({name: getattr(given, name, None) for name in PRICE_FIELDS})
+    found["kind"] = given.kind or ""
     if isinstance(given, DramFields):
-        return found | {"kind": given.kind or ""}
+        return found
     twice = given.double_buffer
     if isinstance(given.bytes, TensorBytes):
         found["tensor_bytes"] = tuple(getattr(given.bytes, tensor) for tensor in TENSORS)
@@ -262,7 +304,9 @@ def to_fields(chip: Accelerator) -> dict[str, Any]:
     for name in levels:
         if "bytes" in levels[name]:
             del fields[f"{name.lower()}_bytes"]
-    mac = known({"pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+    if network := wires_fields(chip.levels[1].network):
+        levels["L2"]["network"] = network
+    mac = mac_fields(chip)
     return fields | ({"levels": levels} if levels else {}) | ({"mac": mac} if mac else {})
 
 
@@ -276,8 +320,20 @@ def level_fields(level: Level, shared: int | None) -> dict[str, Any]:
         fields["holds"] = [t for t, held in zip(TENSORS, level.holds, strict=True) if held]
     if not all(level.double_buffer):
         fields["double_buffer"] = dict(zip(TENSORS, level.double_buffer, strict=True))
-    names = ("read_bw", "write_bw", "read_pj", "write_pj", "leakage_uw", "area_um2")
-    return fields | known({name: getattr(level, name) for name in names})
+    said = {name: getattr(level, name) for name in PRICE_FIELDS}
+    said["port_um2_per_bit"] = level.port_um2_per_bit or None
+    return fields | known(said)
+
+
+def mac_fields(chip: Accelerator | Chain) -> dict[str, Any]:
+    """The fields of a chip's multiply-accumulate unit as a file has them."""
+    kind = chip.mac_kind or None
+    return known({"kind": kind, "pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+
+
+def wires_fields(wires: Wires) -> dict[str, float]:
+    """The fields of a network as a file has them: those that are not 0."""
+    return {name: price for name, price in wires._asdict().items() if price}
 
 
 def known(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,12 @@ LEVELS: Final = ("DRAM", "L2", "L1")
 DRAM_KINDS: Final = ("HBM3", "HBM2", "LPDDR4", "DDR3")
 """Kinds of DRAM whose energy is known."""
 
+MAC_KINDS: Final = ("aladdin", "int", "fp16", "fp32")
+"""Multiply-accumulate units whose prices are known; the first one where a chip names none."""
+SRAM_KINDS: Final = ("LSTP", "HP")
+"""Transistors of a buffer whose prices are known: of low standby power (the default), and of high
+performance."""
+
 Limits = tuple[int | None, int | None, int | None]
 Flags = tuple[bool, bool, bool]
 
@@ -28,6 +34,24 @@ class Widths(NamedTuple):
     psum: int = 8
 
 
+class Wires(NamedTuple):
+    """What the wires from a level to the units that it feeds cost.
+
+    Args:
+        pj_per_bit: Energy of a bit delivered to a unit, or given up by it [pJ].
+        pj_per_bit_mm: The same for each mm of the way: half the side of the square of the area
+            that is fed [pJ].
+        um2_per_bit: Area at each unit for a bit of the level's ports [um^2].
+    """
+
+    pj_per_bit: float = 0.0
+    pj_per_bit_mm: float = 0.0
+    um2_per_bit: float = 0.0
+
+
+_NO_WIRES: Final = Wires()
+
+
 @dataclass(frozen=True, repr=False)
 class Level:
     """What is known of a level besides the capacity that its tensors share.
@@ -39,11 +63,14 @@ class Level:
         read_bw: Bandwidth of reading this level from inside [bits/cycle]; None takes the
             accelerator's `offchip_bw` (DRAM) or `noc_bw` (L2).
         write_bw: Bandwidth of writing this level from inside [bits/cycle]; None likewise.
-        kind: Kind of DRAM, such as ``"LPDDR4"``; empty where it is not known, and for buffers.
+        kind: Kind of DRAM, such as ``"LPDDR4"``, or of a buffer's transistors, of `SRAM_KINDS`;
+            empty where it is not known.
         read_pj: Energy of reading one byte [pJ]; None takes the energy table's.
         write_pj: Energy of writing one byte [pJ]; None takes the energy table's.
         leakage_uw: Leakage of one instance of the level [uW]; None takes the energy table's.
         area_um2: Area of one instance of the level [um^2]; None takes the area table's.
+        port_um2_per_bit: Area of its ports to what lies inside, for a bit a cycle [um^2].
+        network: The wires to what lies inside.
     """
 
     tensor_bytes: Limits = (None, None, None)
@@ -56,6 +83,17 @@ class Level:
     write_pj: float | None = None
     leakage_uw: float | None = None
     area_um2: float | None = None
+    port_um2_per_bit: float = 0.0
+    network: Wires = _NO_WIRES
+
+    def in_bits(
+        self, name: str, shared: int | None, read_bw: int | None, write_bw: int | None
+    ) -> Buffer:
+        """The level as a buffer, with what it shares [B] and the bandwidths at its outer side."""
+        sizes = (shared, *self.tensor_bytes)
+        capacity, a, b, c = (None if size is None else 8 * size for size in sizes)
+        i, f, o = (1 + twice for twice in self.double_buffer)
+        return Buffer(name, capacity, (a, b, c), (i, f, o), self.holds, read_bw, write_bw)
 
     def __repr__(self) -> str:
         known = (item for item in fields(self) if getattr(self, item.name) != item.default)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from cost_models.buffers import LEVELS
+from cost_models.chain.chip import MOST_MACS
+from cost_models.chain.clusters import spreads_of
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS, Layer
 
@@ -24,14 +26,14 @@ def loop_nest(mapping: Mapping, layer: Layer, num_pes: int | None = None) -> str
         One line a loop: the memory level whose tile it moves through, the loop, and its tile.
     """
     pes = mapping.num_pes or num_pes
-    counts = (pes // mapping.cluster_size if pes else None, mapping.cluster_size)
-    spread = [_spread(mapping, level, counts[level]) for level in (0, 1)]
+    counts = (pes // mapping.cluster_size if pes else MOST_MACS, mapping.cluster_size)
     limit = dict(zip(DIMS, layer.extents, strict=True))
     rows: list[tuple[str, str]] = []
     for level in (0, 1):
         tile = {d: min(mapping.tiles[level].get(d, n), n) for d, n in limit.items()}
+        spread = {one.dim: one.units or 0 for one in spreads_of(mapping, level, counts[level])}
         for dim in mapping.orders[level]:
-            rows += _loops(level, dim, limit[dim], tile[dim], spread[level])
+            rows += _loops(level, dim, limit[dim], tile[dim], spread)
         limit = tile
     inside = " ".join(f"{dim}={limit[dim]}" for dim in DIMS)
     rows.append(("L1", f"MACs of one PE's tile: {inside}"))
@@ -45,16 +47,8 @@ def loop_nest(mapping: Mapping, layer: Layer, num_pes: int | None = None) -> str
     )
 
 
-def _spread(mapping: Mapping, level: int, count: int | None) -> dict[str, int | None]:
-    """The dimensions that a level spreads, with the units of each; None where not known."""
-    first, second, units = mapping.parallel[level], mapping.parallel2[level], mapping.units[level]
-    if second is None or units is None:
-        return {first: count}
-    return {first: units, second: None if count is None else count // units}
-
-
 def _loops(
-    level: int, dim: str, extent: int, tile: int, spread: dict[str, int | None]
+    level: int, dim: str, extent: int, tile: int, spread: dict[str, int]
 ) -> list[tuple[str, str]]:
     pieces = math.ceil(extent / tile)
     unit = ("cluster", "PE")[level]
@@ -64,8 +58,7 @@ def _loops(
         if pieces > 1:
             rows.append((temporal, f"for {dim}{1 - level} in 0..{pieces}:  # tile {tile}"))
         return rows
-    units = spread[dim]
-    used = pieces if units is None else min(pieces, units)
+    used = min(pieces, spread[dim])
     steps = math.ceil(pieces / max(used, 1))
     if steps > 1:
         rows.append((temporal, f"for {dim}{1 - level} in 0..{steps}:  # tile {tile} x {used}"))

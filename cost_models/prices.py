@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cost_models.accelerator import Accelerator
-from cost_models.buffers import Buffer, Level, Widths
+from cost_models.buffers import Buffer, Level, Widths, Wires
 from cost_models.physical import EnergyTable
 from cost_models.technology.parts import REFERENCE_NM, dram_pj, mac, sram, sram_reach
 
@@ -18,6 +18,7 @@ CLOCK_MHZ: Final = 1000.0
 """Clock of a chip that gives none [MHz]; only leakage and power depend on it."""
 PJ_PER_NJ: Final = 1000.0
 UW_PER_MW: Final = 1000.0
+UM_PER_MM: Final = 1000.0
 PROVISIONED: Final = "provisioned"
 """A level is priced at the capacity it has."""
 REQUIRED: Final = "required"
@@ -64,6 +65,7 @@ class ChipPrices:
         levels: DRAM, L2, and the L1 of one PE.
         clock_mhz: Clock [MHz].
         noc: Energy of one element delivered to a PE, or drained from one, of each part [nJ].
+        wires_um2: Area of ports and wires: of the chip, and at each PE [um^2].
     """
 
     mac_nj: float
@@ -71,6 +73,7 @@ class ChipPrices:
     levels: tuple[LevelPrices, LevelPrices, LevelPrices]
     clock_mhz: float = CLOCK_MHZ
     noc: ByPart = _NOTHING
+    wires_um2: tuple[float, float] = (0.0, 0.0)
 
     def leakage_nj(self, num_pes: Any, cycles: Any) -> Any:
         """Energy that all buffers leak in a number of cycles [nJ]."""
@@ -85,9 +88,10 @@ class ChipPrices:
         return (self.levels[1].leakage_uw + num_pes * self.levels[2].leakage_uw) / UW_PER_MW
 
     def area_um2(self, num_pes: Any, lanes: int) -> Any:
-        """Area of PEs with their L1, and of L2 [um^2]; wires and control are not counted."""
+        """Area of PEs with their L1, of L2, and of priced wires [um^2]; control is not counted."""
+        chip, each = self.wires_um2
         pe = lanes * self.mac_area_um2 + self.levels[2].area_um2
-        return num_pes * pe + self.levels[1].area_um2
+        return num_pes * (pe + each) + self.levels[1].area_um2 + chip
 
 
 def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = None) -> ChipPrices:
@@ -104,8 +108,8 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
     node = accelerator.node_nm or REFERENCE_NM
     widths = accelerator.widths
     l2, l1 = accelerator.buffers()
-    energy, area = mac(widths.psum, widths.input, widths.filter, node)
-    return ChipPrices(
+    energy, area = mac(widths.psum, widths.input, widths.filter, node, accelerator.mac_kind)
+    found = ChipPrices(
         mac_nj=_given(accelerator.mac_pj, energy) / PJ_PER_NJ,
         mac_area_um2=_given(accelerator.mac_area_um2, area),
         levels=(
@@ -115,6 +119,42 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
         ),
         clock_mhz=clock_of(accelerator),
     )
+    dram, inner, _ = accelerator.levels
+    if not (any(inner.network) or inner.port_um2_per_bit or dram.port_um2_per_bit):
+        return found
+    outer, width = ((bw.read_bw or 0) + (bw.write_bw or 0) for bw in (l2, l1))
+    ports = dram.port_um2_per_bit * outer + inner.port_um2_per_bit * width
+    fed = accelerator.num_pes * (
+        accelerator.simd_lanes * found.mac_area_um2 + found.levels[2].area_um2
+    )
+    price = wire_nj(inner.network, fed)
+    return replace(
+        found,
+        noc=ByPart(*(price * bits for bits in widths)),
+        wires_um2=(ports, inner.network.um2_per_bit * width),
+    )
+
+
+def wire_nj(network: Wires, fed_um2: Any) -> Any:
+    """Energy of a bit on its way to a unit, or back [nJ].
+
+    Args:
+        network: The wires.
+        fed_um2: Area that they feed [um^2]; a bit goes half the side of its square.
+    """
+    distance = fed_um2**0.5 / 2 / UM_PER_MM
+    return (network.pj_per_bit + network.pj_per_bit_mm * distance) / PJ_PER_NJ
+
+
+def wires_um2(level: Level, width: int, units: int) -> float:
+    """Area of the ports of one instance of a level, and of its wires at all units [um^2].
+
+    Args:
+        level: The level.
+        width: Bits a cycle of its ports, both directions together.
+        units: Units that it feeds.
+    """
+    return width * (level.port_um2_per_bit + units * level.network.um2_per_bit)
 
 
 def clock_of(accelerator: Accelerator | Chain) -> float:
@@ -189,8 +229,10 @@ def buffer_prices(
         required: What mappings require of it [B], which prices it where it has no capacity.
     """
     size = _given(required, 1.0) if buffer.capacity_bits is None else buffer.capacity_bits / 8
-    shared = sram(size, node)
-    own = [None if bits is None else sram(bits / 8, node) for bits in buffer.tensor_bits]
+    shared = sram(size, node, level.kind)
+    own = [
+        None if bits is None else sram(bits / 8, node, level.kind) for bits in buffer.tensor_bits
+    ]
     by_tensor = [memory or shared for memory in own]
     parts = [*by_tensor, by_tensor[-1]]
     built = [memory for memory, held in zip(own, buffer.holds, strict=True) if memory and held]

@@ -24,6 +24,7 @@ The mapping problem as standard environments. `import maestro_env` registers the
 | `MaestroEnv-v0` | one layer, all defaults: mobilenetv2.2, EDP, `edge`, the exact cost model |
 | `MaestroEnvPaper-v0` | guarded MAESTRO, `archgym`, the paper's parameters and reward 1/X |
 | `MaestroEnvNetwork-v0` | the layers of a network in turn, with layer features in the observation |
+| `Bench-01-v0` ... `Bench-30-v0` | problems of [`mapper bench`](bench.md): 1 is the optimum |
 
 | Library | Made by | Needs |
 |---|---|---|

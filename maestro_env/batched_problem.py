@@ -32,6 +32,7 @@ class BatchedProblem:
         num_worlds: `N`.
         reward: See :class:`Rewards`.
         infeasible_reward: Reward of an infeasible mapping.
+        reference: See :class:`Rewards`; of one problem alone.
         features: Whether an observation ends with the features of the layer to map next.
         raw: Whether it begins with the figures in their units, not on a log scale.
         layer_names: Names of the layers, where equal shapes share a problem.
@@ -44,7 +45,7 @@ class BatchedProblem:
         age: ``(N,)`` steps since each world's last reset.
 
     Raises:
-        EnvError: An argument is unknown or out of range.
+        EnvError: An argument is unknown or out of range, or a sequence has one reference.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class BatchedProblem:
         *,
         reward: Reward = "relative",
         infeasible_reward: float = 0.0,
+        reference: float | None = None,
         features: bool = False,
         raw: bool = False,
         layer_names: Sequence[str] | None = None,
@@ -68,7 +70,14 @@ class BatchedProblem:
         self._distinct = distinct
         self._which = np.array([distinct.index(p) for p in self.problems], dtype=np.int64)
         self.raw = raw
-        self._feedback = [Rewards(problem, reward, infeasible_reward, raw) for problem in distinct]
+        if reference is not None and len(distinct) > 1:
+            raise EnvError(
+                f"reference: got {brief(reference)} for {len(distinct)} layers, expected None: "
+                "each has its own"
+            )
+        self._feedback = [
+            Rewards(problem, reward, infeasible_reward, raw, reference) for problem in distinct
+        ]
         self._shared = SharedSpace([p.space for p in distinct]) if len(distinct) > 1 else None
         space = self._shared or distinct[0].space
         self.nvec, self.names = space.nvec, space.names

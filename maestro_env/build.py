@@ -31,6 +31,7 @@ class Arguments(TypedDict, total=False):
     limits: Mapping[str, float] | None
     reward: Reward
     infeasible_reward: float
+    reference: float | None
     space: ActionSpace | Mapping[str, Any] | str | None
     tiles: str
     filters: str
@@ -46,7 +47,7 @@ OF_SPACE = ("tiles", "filters", "parallel", "orders", "co_search", "only", "repe
 """Arguments that are options of the map space; `space` takes them together."""
 
 OF_PROBLEM = ("accelerator", "objective", "cost_model", "limits")
-OF_WORLDS = ("reward", "infeasible_reward")
+OF_WORLDS = ("reward", "infeasible_reward", "reference")
 
 
 def layer_worlds(

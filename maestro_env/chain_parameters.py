@@ -9,10 +9,12 @@ from itertools import groupby
 from cost_models import Axis, Chain, ChainLevel, Slot, has_room
 from layers import DIMS, TENSORS, Layer
 from maestro_env.loop_orders import orders_of
-from maestro_env.parameters import Parameter, TileRule, tile_choices
+from maestro_env.parameters import MapSpaceError, Parameter, TileRule, tile_choices
 
 MOST_ENTRIES = 12
 """Entries of a mapping."""
+MOST_UNITS = 1 << 20
+"""Units of an axis that a space offers one by one."""
 NONE = "none"
 """No second dimension on an axis; a tensor that a memory does not keep."""
 TILED = "KCYXNG"
@@ -181,8 +183,12 @@ class SpacePlan:
         first = len(self.spreads)
         for a, axis in enumerate(level.fanout.axes):
             dims = tuple(d for d in axis.dims if self.extents[d] > 1)
-            units = tuple(range(1, axis.units + 1)) if dims else (1,)
             name = f"{level.name}.axis{a}"
+            if dims and axis.units > MOST_UNITS:
+                raise MapSpaceError(
+                    f"{name}: {axis.units} units, expected at most {MOST_UNITS} to choose from"
+                )
+            units = tuple(range(1, axis.units + 1)) if dims else (1,)
             dim = Parameter(f"{name}.dim", dims or (axis.dims[0],), number, "parallel")
             columns = self._add(dim), self._add(Parameter(f"{name}.units", units, number, "units"))
             self._spread(first, SpreadPlan(Slot(place, a), axis, *columns))

@@ -56,7 +56,8 @@ class ChainSpace(ActionSpace):
             free.
 
     Raises:
-        MapSpaceError: An option is unknown, or the layer has an extent with too many tiles to list.
+        MapSpaceError: An option is unknown, or an extent has too many tiles, or an axis too many
+            units, to list.
     """
 
     accelerator: Chain

@@ -192,6 +192,7 @@ class MaestroEnv(WorldEnv):
     | `limits` | `None` | such as `{"max_latency_cycles": 1e6}`; over a limit is infeasible |
     | `reward` | `"relative"` | see Rewards |
     | `infeasible_reward` | `0.0` | reward of an infeasible mapping |
+    | `reference` | `None` | X whose reward is 1, see Rewards; None: the physical bound |
     | `observation` | `"paper"` | `"layer"` adds 14 features; `"figures"`: in their units |
     | `episode_length` | `16` | steps of an episode |
     | `render_mode` | `None` | `"ansi"`: loop nest, costs; `"rgb_array"`: buffers' contents |
@@ -200,6 +201,9 @@ class MaestroEnv(WorldEnv):
     its guard, `accelerator="archgym"` (1,024 PEs, nothing limited), `objective="latency"`,
     `reward="inverse"`, `observation="figures"`, and every parameter of the paper's Fig. 2: loop
     orders as permutations, parallel dimensions, tiles of R and S too, and the PEs in use.
+
+    `Bench-01-v0` to `Bench-30-v0` are this environment on the problems of `mapper bench`, with the
+    proven optimum as `reference`: 1 is the largest reward there is.
 
     `gymnasium.make_vec("MaestroEnv-v0", num_envs=N)` steps N of them at once on the batched model.
 

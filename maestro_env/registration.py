@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium
 
+from maestro_env.bench import bench_problems
 from maestro_env.paper_space import PAPER_SPACES
 
 PAPER: dict[str, Any] = {
@@ -33,6 +34,19 @@ ENVIRONMENTS: dict[str, dict[str, Any]] = {
     "MaestroEnvNetwork-v0": {
         "entry_point": "maestro_env.env:MaestroNetworkEnv",
         "vector_entry_point": "maestro_env.vector:VectorMaestroNetworkEnv",
+    },
+    **{
+        problem.id: {
+            "entry_point": "maestro_env.env:MaestroEnv",
+            "vector_entry_point": "maestro_env.vector:VectorMaestroEnv",
+            "kwargs": {
+                "layer": problem.layer,
+                "accelerator": problem.accelerator,
+                "objective": problem.objective,
+                "reference": problem.optimum,
+            },
+        }
+        for problem in bench_problems()
     },
 }
 """What is registered under each id."""

@@ -36,10 +36,11 @@ class Rewards:
             reference, down by 1/6 for every factor of ten above it, and 0 from 10^6 on.
         infeasible_reward: Reward of an infeasible mapping.
         raw: Observe the figures themselves in their units, zeros where infeasible.
+        reference: X whose reward is 1, in the objective's unit; None for the objective's physical
+            bound, or the geometric median of 1,000 random mappings where it has none.
 
     Attributes:
-        reference: The objective's physical bound, or the geometric median of 1,000 random
-            mappings where it has none.
+        reference: The same, or 1 where the reward is ``"inverse"``.
 
     Raises:
         EnvError: The reward is unknown, or there is neither a bound nor a feasible mapping among
@@ -52,12 +53,16 @@ class Rewards:
         reward: Reward = "relative",
         infeasible_reward: float = 0.0,
         raw: bool = False,
+        reference: float | None = None,
     ) -> None:
         check_choice("reward", reward, REWARDS)
-        number = isinstance(infeasible_reward, Real) and not isinstance(infeasible_reward, bool)
-        if not number or not math.isfinite(infeasible_reward):
+        if not _is_number(infeasible_reward) or not math.isfinite(infeasible_reward):
             raise EnvError(
                 f"infeasible_reward: got {brief(infeasible_reward)}, expected a finite number"
+            )
+        if reference is not None and not (_is_number(reference) and 0 < reference < math.inf):
+            raise EnvError(
+                f"reference: got {brief(reference)}, expected a finite number above 0, or None"
             )
         self.reward, self.raw = reward, raw
         self.infeasible_reward = float(infeasible_reward)
@@ -65,7 +70,9 @@ class Rewards:
             problem.cost_model, problem.layer, problem.accelerator, _pes(problem)
         )
         self._low = np.array([bounds.get(figure, 1.0) for figure in OBSERVED])
-        self.reference = _reference(problem) if reward != "inverse" else 1.0
+        if reference is None and reward != "inverse":
+            reference = _reference(problem)
+        self.reference = 1.0 if reference is None or reward == "inverse" else float(reference)
 
     def __call__(
         self, costs: CostBatch, values: NDArray[np.float64]
@@ -91,6 +98,10 @@ class Rewards:
             seen = np.stack([costs.figures[figure] for figure in OBSERVED], axis=1)
             observations = np.where(np.isfinite(values)[:, None], seen, 0.0).astype(np.float32)
         return observations, rewards
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _pes(problem: Problem) -> int | None:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import baselines
-from baselines import Optimal, OptimalConfig, SearchResult, can_prove
+from baselines import Optimal, OptimalConfig, SearchResult
 from cost_models import Chain
 from maestro_env import Problem
 from mapper.watching import Ends, watched
 
 TRIED = 64
 """Samples of the trained agents for a first value."""
-DEEP_BOXES = 40_000_000
+DEEP_BOXES = 150_000_000
 """Boxes after which a proof on a chip that is a list of levels ends, about a minute: so that a seed
 has one answer on any machine."""
 SLOW = 1e-3
@@ -64,7 +64,7 @@ class Auto(Optimal):
     ) -> SearchResult:
         """See :meth:`Searcher.search`."""
         deep = isinstance(problem.accelerator, Chain)
-        if can_prove(problem) is None:
+        if baselines.can_prove(problem) is None:
             self.most_boxes = DEEP_BOXES if deep and self.config.timeout is None else None
             return super().search(problem, budget, seed, recorded)
         if not deep and _slow(problem) and importlib.util.find_spec("torch") is not None:
@@ -75,8 +75,8 @@ class Auto(Optimal):
     def _first_value(
         self, problem: Problem, samples: int, seed: int, recorded: tuple[Any, Any] | None
     ) -> None:
-        given, deep = self.config.pretrained, isinstance(problem.accelerator, Chain)
-        if samples < TRIED or deep or not knows(problem, given):
+        given = self.config.pretrained
+        if samples < TRIED or not knows(problem, given):
             super()._first_value(problem, samples, seed, recorded)
             return
         agents = baselines.load("zero-shot", pretrained=given)

@@ -16,6 +16,7 @@ COMMANDS = {
     "schema": "mapper.commands.schema:schema",
     "space": "mapper.commands.space:space",
     "compare": "mapper.commands.compare:compare",
+    "bench": "mapper.commands.bench:bench",
     "explore": "mapper.commands.explore:explore",
     "export": "mapper.commands.export:export",
     "report": "mapper.commands.report:report",
@@ -39,6 +40,7 @@ SUMMARIES = {
     "schema": "Print the JSON Schema of a file: accelerator, mapping, energy, layer or assignment.",
     "space": "Print the size of the mapping space, exact and by the paper's equation 1.",
     "compare": "Compare searchers on the same problems, with the same samples and seeds.",
+    "bench": "Measure a searcher's gap to the proven optima of 30 problems.",
     "explore": "Map a network on many chips, and find those that no other one beats.",
     "export": (
         "Write a mapping as a program, or with its accelerator and layer as another tool's files."
@@ -47,7 +49,7 @@ SUMMARIES = {
         "Write one HTML page that needs no other file: tables, plots, best mappings, commands."
     ),
     "validate": (
-        "Evaluate every stored best mapping again, or check a proof; exit code 1: it does not hold."
+        "Evaluate stored mappings again, or check a proof or bench; exit code 1: it does not hold."
     ),
     "explain": (
         "Show how the parameters of a run's best mapping settled, or why agents propose a mapping."

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mapper.certificate.claim_file import Dim, Limit, MappingFields, Named, Size, Tensor
+from mapper.certificate.claim_file import ChainMappingFields, Limit, MappingFields, Named
 from marl_common import Count, Number, Text, expected, read_fields
 from marl_runs import StoredRun, StoreError
 
@@ -53,31 +53,6 @@ class SpecFields(_Stored):
     idle: Count | None = None
     timeout: Number | None = None
     carry: CarryFields | None = None
-
-
-class SpreadFields(_Stored):
-    """A dimension over an axis."""
-
-    dim: Dim
-    units: Size | None = None
-    axis: Count = 0
-
-
-class EntryFields(_Stored):
-    """What a mapping says of a level."""
-
-    level: Text
-    tiles: dict[Dim, Size]
-    order: Text
-    parallel: list[SpreadFields] = []
-    keeps: list[Tensor] | None = None
-
-
-class DeepMappingFields(_Stored):
-    """A mapping of any depth, as :meth:`cost_models.ChainMapping.to_dict` gives it."""
-
-    version: Count
-    levels: list[EntryFields]
 
 
 class ProofFields(_Stored):
@@ -136,7 +111,7 @@ class SearchFields(_Stored):
 class ChainResultFields(ResultFields):
     """What a search on a list of levels found."""
 
-    best_mapping: DeepMappingFields | None = None  # type: ignore[assignment]  # of another depth
+    best_mapping: ChainMappingFields | None = None  # type: ignore[assignment]  # of another depth
 
 
 class ChainSearchFields(SearchFields):

@@ -7,8 +7,6 @@ from .arrays import Int32Array as Int32Array
 from .arrays import IntArray as IntArray
 from .arrays import UInt64Array as UInt64Array
 from .arrays import contiguous as contiguous
-from .command_line import LARGEST_SEED as LARGEST_SEED
-from .command_line import MOST_THREADS as MOST_THREADS
 from .command_line import CommandGroup as CommandGroup
 from .command_line import make_app as make_app
 from .computed import Computed as Computed
@@ -33,6 +31,8 @@ from .kernel_source import address as address
 from .kernel_source import check_built as check_built
 from .kernel_source import entry as entry
 from .kernel_source import part as part
+from .numbers import LARGEST_SEED as LARGEST_SEED
+from .numbers import MOST_THREADS as MOST_THREADS
 from .packages_beside import NameClashError as NameClashError
 from .packages_beside import attach as attach
 from .packages_beside import check_packages as check_packages
@@ -44,6 +44,17 @@ from .reading import read_json as read_json
 from .reading import read_text as read_text
 from .reading import read_yaml as read_yaml
 from .reading import yaml_loader as yaml_loader
+from .record_options import AsJson as AsJson
+from .record_options import Given as Given
+from .record_options import SettingsFileError as SettingsFileError
+from .record_options import takes_records as takes_records
+from .settings import at_least as at_least
+from .settings import check_name as check_name
+from .settings import check_settings as check_settings
+from .settings import coerced as coerced
+from .settings import option as option
+from .settings import settings_of as settings_of
+from .settings import typed as typed
 from .spelling import not_known as not_known
 from .spelling import suggest as suggest
 from .strict_json import parse_record as parse_record

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from marl_common import streams
+from marl_common.numbers import MOST_THREADS
 from marl_common.packages_beside import check_packages
 from marl_common.plain_text import printable, shortened
 from marl_common.spelling import suggest
@@ -24,16 +25,9 @@ from marl_common.spelling import suggest
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; ran, but gave no result; wrong command or input; stopped by Ctrl-C."""
 
-LARGEST_SEED = 2**63 - 1
-"""A store keeps no larger one."""
-
 COLLECT_AFTER = 50_000
 """New objects after which cycles are looked for: imports make a million objects and no garbage, and
 Python's 700 cost a command 0.1 s before it begins."""
-
-MOST_THREADS = 1024
-"""Threads or processes that a command starts at most."""
-
 
 UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """Errors of writing; those of files name them, so that others are standard output's."""

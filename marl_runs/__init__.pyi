@@ -5,6 +5,11 @@ from .checkpoint import CheckpointFormat as CheckpointFormat
 from .checkpoint import writer_of as writer_of
 from .crew import Crew as Crew
 from .crew import gathered as gathered
+from .crew import in_fresh_process as in_fresh_process
+from .curve_panels import Line as Line
+from .curve_panels import draw_lines as draw_lines
+from .curve_panels import mean_line as mean_line
+from .curve_panels import panel_figure as panel_figure
 from .curves import Band as Band
 from .curves import band_of as band_of
 from .curves import best_so_far as best_so_far
@@ -72,3 +77,14 @@ from .tables import say as say
 from .tables import shown as shown
 from .tables import tell as tell
 from .tables import untrained as untrained
+from .training import TrainingSession as TrainingSession
+from .training import training_session as training_session
+from .training_commands import RunName as RunName
+from .training_commands import RunningOptions as RunningOptions
+from .training_commands import SeedOptions as SeedOptions
+from .training_commands import StoreOptions as StoreOptions
+from .training_commands import kept_run as kept_run
+from .training_commands import leave_unless as leave_unless
+from .training_commands import print_result as print_result
+from .training_commands import tell_written as tell_written
+from .training_commands import write_text as write_text

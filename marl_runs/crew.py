@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Any, TypeVar
 
@@ -78,17 +78,38 @@ def gathered(workers: int, ray_address: str | None = None) -> Iterator[Crew]:
                 _of_ray(ends.enter_context(ray_session(ray_address, workers)), ends, workers)
             )
         elif workers > 1:
-            yield Crew([_of_process(ends) for _ in range(workers)])
+            yield Crew([_of_process(ends, one_thread_environment()) for _ in range(workers)])
         else:
             yield Crew()
 
 
-def _of_process(ends: ExitStack) -> Hand:
+def in_fresh_process(function: Callable[..., R], *args: Any) -> R:
+    """Call a function of a module in a new interpreter, whose heap nothing has fragmented.
+
+    Args:
+        function: Found again there by its name.
+        args: What it takes; pickled.
+
+    Returns:
+        What the function returned, pickled back; what it raised is raised here.
+    """
+    with ExitStack() as ends:
+        (result,) = Crew([_of_process(ends, nullcontext())]).share_out(
+            partial(_spread, function), [args]
+        )
+        return result
+
+
+def _spread(function: Callable[..., R], args: Sequence[Any]) -> R:
+    return function(*args)
+
+
+def _of_process(ends: ExitStack, environment: AbstractContextManager[Any]) -> Hand:
     # an executor of its own for each worker: one of several gives a task to whoever is free
     context = multiprocessing.get_context("spawn")
     process = ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
     ends.callback(process.shutdown, cancel_futures=True)
-    with one_thread_environment():
+    with environment:
         process.submit(os.getpid)  # starts it
 
     def hand(function: Callable[[Any], Any], task: Any) -> Callable[[], tuple[Any, float]]:

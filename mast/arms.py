@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from mast.errors import MastError, check_name
+from marl_common import check_name
+from mast.errors import MastError
 
 PARTS = ("sm", "hybrid", "dual")
 """The three parts of MAST that a plain arm lacks: Soft Mellowmax, hybrid targets, dual buffer."""
@@ -78,7 +79,7 @@ class Arm:
             MastError: No such part, or the arm has not got it.
         """
         for part in parts:
-            check_name("part", part, PARTS)
+            check_name("part", part, PARTS, MastError)
             if part not in self.parts:
                 raise MastError(
                     f"arm {self.name!r} has no part {part!r} to leave out; expected one of "
@@ -108,4 +109,5 @@ def find_arm(name: str) -> Arm:
     Raises:
         MastError: No such arm.
     """
-    return ARMS[check_name("arm", name, ARMS)]
+    check_name("arm", name, ARMS, MastError)
+    return ARMS[name]

@@ -1,16 +1,28 @@
-"""The command line: ``mast train|compare|sweep|flops|config|masks|tickets|export|play|plot``."""
+"""The command line: ``mast train|compare|sweep|flops|config|masks|tickets|export|play|plot``.
+
+Options of settings are written where the settings are (`mast.config`, `mast.asked`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from marl_common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
-from marl_runs import print_json, tell
-from mast.options import Given, takes, takes_config
+from marl_common import AsJson, CommandGroup, make_app, takes_records
+from marl_runs import (
+    RunName,
+    SeedOptions,
+    leave_unless,
+    print_result,
+    tell,
+    tell_written,
+    write_text,
+)
+from mast import show
+from mast.asked import ComparedAsked, CountedAsked, MastAsked, MastRunning, MastStore
+from mast.running import run_row
 
 
 class MastGroup(CommandGroup):
@@ -27,100 +39,38 @@ app = make_app(
 )
 
 
-def _limited(default: int, most: int) -> Any:
-    return field(default=default, metadata={"min": 1, "max": most})
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How runs are done.
-
-    Attributes:
-        steps: Steps of the environment.
-        episodes: Greedy episodes to play.
-        threads: Processor threads.
-        store: Runs are kept here.
-        workers: Runs at the same time.
-        log: tensorboard:FOLDER or mlflow:FOLDER: metrics while it runs.
-        keep_all: Keep the team of every evaluation, not of the best alone.
-    """
-
-    steps: int = _limited(300_000, 10**12)
-    episodes: int = _limited(1024, 10**6)
-    threads: int = _limited(1, MOST_THREADS)
-    store: str = "mast-runs.db"
-    workers: int = _limited(1, MOST_THREADS)
-    log: str | None = None
-    keep_all: bool = field(default=False, metadata={"names": ("--keep-all",)})
-
-    def training(self, config: Any, seed: int) -> Any:
-        """A run."""
-        from mast.experiment import ValueTraining
-
-        return ValueTraining(
-            config, seed, self.steps, self.episodes, self.threads, self.log, self.keep_all
-        )
-
-    def rows(self, runs: list[Any]) -> tuple[list[dict[str, Any]], bool]:
-        """Do runs; their results, and whether all of them finished."""
-        from mast.running import run_rows
-
-        return run_rows(runs, self.store, self.workers)
-
-    def check(self, *files: Path | None) -> None:
-        """Make sure that board and files can be written, before anything runs."""
-        from marl_runs import check_board, writable
-
-        if self.log is not None:
-            check_board(self.log)
-        for path in files:
-            if path is not None:
-                writable(path.absolute().parent)
-
-
-Seeds = Annotated[
-    list[int] | None,
-    typer.Option("--seed", min=0, max=LARGEST_SEED, help="Repeatable.", show_default="0"),
-]
-Steps = Annotated[int, typer.Option(min=1, max=10**12, help="Steps of the environment.")]
-StorePath = Annotated[str, typer.Option("--store", help="Runs are kept here.")]
-Workers = Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Runs at the same time.")]
 Episodes = Annotated[int, typer.Option(min=1, max=10**6, help="Greedy episodes to play.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.")]
+StorePath = Annotated[str, typer.Option("--store", help="Runs are kept here.")]
 
 
 @app.command()
-@takes_config()
-@takes(RunOptions)
+@takes_records
 def train(
-    given: Given,
-    run: RunOptions,
-    seed: Seeds = None,
+    asked: MastAsked,
+    seeds: SeedOptions,
+    running: MastRunning,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write the runs' results as JSON.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
-    from mast.costs import check_run
+    from marl_runs import json_text
 
-    run.check(out)
-    config = given.config()
-    check_run(config)
-    rows, complete = run.rows([run.training(config, s) for s in seed or [0]])
+    running.check(out)
+    stored, complete = running.done(running.runs([asked.config()], seeds.seed))
+    rows = list(map(run_row, stored))
     if out is not None:
-        _write_json(out, rows)
-    _show("print_training", rows, as_json)
-    if not complete:
-        raise typer.Exit(1)
+        write_text(out, json_text(rows) + "\n")
+    print_result(rows, as_json, show.print_training)
+    leave_unless(complete)
 
 
 @app.command()
-@takes_config(("task", "sparsity"), ("arm", "without"), task="tag-3", backend="compiled")
-@takes(RunOptions)
+@takes_records
 def compare(
-    given: Given,
-    run: RunOptions,
+    asked: ComparedAsked,
+    running: MastRunning,
     arms: Annotated[
         str, typer.Option(help="Arms by commas; dense+ is the score of 100; mast-sm leaves sm out.")
     ] = "dense+,tiny+,mast",
@@ -130,37 +80,26 @@ def compare(
 ) -> None:
     """Train arms with the same seeds and starts: scores, intervals, who wins, and what it cost."""
     from mast.comparing import markdown_table, random_scores, summary
-    from mast.costs import check_run
-    from mast.running import cells_of
 
-    run.check(markdown)
-    tasks, sparsities = given.several("task", ["tag-3"]), given.several("sparsity", [0.9])
-    (backend,) = given.several("backend", ["compiled"])
-    configs = [given.config(**c) for c in cells_of(tasks, arms.split(","), sparsities, backend)]
-    for config in configs:
-        check_run(config)
-    random = random_scores(tasks, configs[0].team)
-    runs = [run.training(config, seed) for config in configs for seed in range(seeds)]
-    rows, complete = run.rows(runs)
-    if not complete:
-        raise typer.Exit(1)
-    found = summary(
-        [
-            {**row, "task": one.config.task, "arm": one.config.label}
-            for row, one in zip(rows, runs, strict=True)
-        ],
-        random,
-    )
+    running.check(markdown)
+    configs = asked.cells(arms)
+    runs = running.runs(configs, range(seeds))
+    random = random_scores(list(dict.fromkeys(c.task for c in configs)), configs[0].team)
+    stored, complete = running.done(runs)
+    leave_unless(complete)
+    pairs = zip(map(run_row, stored), runs, strict=True)
+    named = [{**row, "task": one.config.task, "arm": one.config.label} for row, one in pairs]
+    found = summary(named, random)
     if markdown is not None:
-        _write_text(markdown, markdown_table(found))
-    _show("print_comparison", found, as_json)
+        write_text(markdown, markdown_table(found))
+    print_result(found, as_json, show.print_comparison)
 
 
 @app.command()
+@takes_records
 def sweep(
     plan: Annotated[Path, typer.Argument(help="YAML file: settings, and what varies.")],
-    store: StorePath = "mast-runs.db",
-    workers: Workers = 1,
+    kept: MastStore,
     listed: Annotated[
         bool, typer.Option("--list", help="Print a command a run and the estimate; run nothing.")
     ] = False,
@@ -172,96 +111,85 @@ def sweep(
 ) -> None:
     """Do all runs of a plan that the store has not finished; a row for each configuration."""
     from mast.costs import check_run
-    from mast.running import run_rows
     from mast.sweeping import finished_keys, list_plan, read_plan, sweep_rows, write_rows
 
-    RunOptions().check(out)
-    planned = read_plan(plan)
+    MastRunning().check(out)
+    planned, store = read_plan(plan), Path(kept.store)
     if listed:
-        commands, hours, done = list_plan(planned, Path(store))
+        commands, hours, done = list_plan(planned, store)
         for command in commands:
             print(command)
         tell(f"{len(commands)} runs to do, about {hours:.1f} h of processor time; {done} finished")
         return
-    runs = [one.run for one in planned]
-    if collect:
-        keys = finished_keys(Path(store))
-        runs = [one for one in runs if one.identity().key in keys]
+    keys = finished_keys(store) if collect else ()
+    runs = [one.run for one in planned if not collect or one.run.identity().key in keys]
     for config in dict.fromkeys(one.config for one in runs):
         check_run(config)
-    rows, complete = run_rows(runs, store, workers)
-    if not complete:
-        raise typer.Exit(1)
-    found = sweep_rows(runs, rows)
+    stored, complete = kept.done(runs)
+    leave_unless(complete)
+    found = sweep_rows(runs, list(map(run_row, stored)))
     if out is not None and found:
         write_rows(out, found)
-    _show("print_sweep", found, as_json)
+    print_result(found, as_json, show.print_sweep)
 
 
 @app.command()
-@takes_config(("sparsity",), sparsity="0.9 0.95", backend="compiled")
-def flops(given: Given, steps: Steps = 300_000, as_json: AsJson = False) -> None:
+@takes_records
+def flops(
+    asked: CountedAsked,
+    steps: Annotated[
+        int, typer.Option(min=1, max=10**12, help="Steps of the environment.")
+    ] = 300_000,
+    as_json: AsJson = False,
+) -> None:
     """Count what training and acting cost, topology steps included, beside a dense network."""
     from mast.costs import cost_rows
 
-    backend = given.values.get("backend", "compiled")
-    configs = [
-        given.config(sparsity=s, backend=backend) for s in given.several("sparsity", [0.9, 0.95])
-    ]
-    _show("print_costs", cost_rows(configs, steps), as_json)
+    print_result(cost_rows(asked.configs(), steps), as_json, show.print_costs)
 
 
 @app.command("config")
-@takes_config()
-def resolved(given: Given) -> None:
+@takes_records
+def resolved(asked: MastAsked) -> None:
     """Print the whole configuration as YAML, which --config reads."""
     from mast.settings import settings_text
 
-    print(settings_text(given.config()), end="")
-
-
-RunName = Annotated[str, typer.Argument(help="Number of a finished run, or how its key begins.")]
+    print(settings_text(asked.config()), end="")
 
 
 @app.command()
 def masks(run: RunName, store: StorePath = "mast-runs.db", as_json: AsJson = False) -> None:
     """Show a run's masks: density of each agent and layer, degrees, and how they changed."""
-    from marl_runs import Store
-    from mast.kept import finished_run, learnt
+    from marl_runs import Store, kept_run
+    from mast.kept import KINDS, learnt
     from mast.masks import evolution, layer_rows
 
     with Store.open(store, create=False) as opened:
-        found = finished_run(opened, run)
+        found = kept_run(opened, run, KINDS)
         _, state = learnt(opened.folder(found.key))
         changes = evolution(opened, found.id)
-    rows = layer_rows(state["learner"])
-    if as_json:
-        print_json({"layers": rows, "evolution": changes})
-        return
-    _show("print_layers", rows, False)
-    _show("print_evolution", changes, False)
+    rows = {"layers": layer_rows(state["learner"]), "evolution": changes}
+    print_result(rows, as_json, show.print_masks)
 
 
 @app.command()
+@takes_records
 def tickets(
     run: RunName,
-    seed: Seeds = None,
+    seeds: SeedOptions,
+    kept: MastStore,
     episodes: Episodes = 1024,
-    store: StorePath = "mast-runs.db",
-    workers: Workers = 1,
     as_json: AsJson = False,
 ) -> None:
     """Retrain with a fixed mask: the run's last one, with its original start, RigL's, random."""
     from marl_runs import Store
-    from mast.running import run_rows
     from mast.tickets import ticket_runs
 
-    with Store.open(store, create=False) as opened:
-        runs = ticket_runs(opened, run, seed or [0], episodes)
-    rows, complete = run_rows(runs, store, workers)
-    _show("print_training", rows, as_json)
-    if not complete:
-        raise typer.Exit(1)
+    with Store.open(kept.store, create=False) as opened:
+        runs = ticket_runs(opened, run, seeds.seed, episodes)
+    stored, complete = kept.done(runs)
+    print_result(list(map(run_row, stored)), as_json, show.print_training)
+    leave_unless(complete)
 
 
 @app.command()
@@ -277,16 +205,16 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a finished run's agents: kept values and their places, which need no PyTorch."""
-    from marl_runs import Store
+    from marl_runs import Store, kept_run
     from mast.exporting import SparsePolicy
-    from mast.kept import finished_run, team_file
+    from mast.kept import KINDS, team_file
 
     with Store.open(store, create=False) as opened:
-        found = finished_run(opened, run)
+        found = kept_run(opened, run, KINDS)
         policy = SparsePolicy.load(team_file(opened.folder(found.key), which))
     policy.save(out)
-    tell(f"wrote {out}")
-    _show("print_sizes", [policy.sizes(out)], as_json)
+    tell_written([out])
+    print_result([policy.sizes(out)], as_json, show.print_sizes)
 
 
 @app.command()
@@ -299,7 +227,7 @@ def play(
     from mast.exporting import SparsePolicy
     from mast.playing import played
 
-    _show("print_play", [played(SparsePolicy.load(file), episodes)], as_json)
+    print_result([played(SparsePolicy.load(file), episodes)], as_json, show.print_play)
 
 
 @app.command()
@@ -312,32 +240,7 @@ def plot(
     """Draw returns against steps, a panel a task, a curve an arm with its interval."""
     from mast.figures import draw_curves, stored_curves
 
-    for path in draw_curves(stored_curves(stores), out):
-        tell(f"wrote {path}")
-
-
-def _write_text(path: Path, text: str) -> None:
-    from marl_common import atomic_write
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as draft:
-        draft.write_text(text, encoding="utf-8")
-    tell(f"wrote {path}")
-
-
-def _write_json(path: Path, value: Any) -> None:
-    from marl_runs import json_text
-
-    _write_text(path, json_text(value) + "\n")
-
-
-def _show(table: str, rows: Any, as_json: bool) -> None:
-    if as_json:
-        print_json(rows)
-        return
-    from mast import show
-
-    getattr(show, table)(rows)
+    tell_written(draw_curves(stored_curves(stores), out))
 
 
 def main(arguments: list[str] | None = None) -> None:

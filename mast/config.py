@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass
 from typing import Any
 
+from marl_common import check_name, check_settings, option
 from mast.arms import Arm, find_arm
-from mast.errors import MastError, check_count, check_name, check_range
+from mast.errors import MastError
 from mast.kinds import ALGORITHMS, AlgorithmKind
 
 BUDGETS = ("network", "layer", "all")
@@ -17,11 +18,7 @@ TEAMS = ("mean", "sum")
 OPTIMIZER_STATES = ("local", "reset", "keep")
 LEFT_DENSE = ("none", "agents", "mixer")
 COUNTED = ("episodes", "updates")
-
-
-def option(default: Any, *names: str, **limits: Any) -> Any:
-    """A setting that commands have an option for, see :mod:`mast.options`."""
-    return field(default=default, metadata={"names": names, **limits})
+MOST = 10**12
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,8 @@ class MastConfig:
         sparsity: Share of the weights that is left out; of tiny arms, whose cost they match.
         without: Part of the arm to leave out: sm, hybrid, dual.
         agents: mlp, or gru.
-        share: One network for all agents, with the agent's number among its inputs.
+        share: One network for all agents, with the agent's number among its inputs; --own: A
+            network for each agent, instead of one.
         hidden: Width of the agents' layers.
         mixer_width: Width of the mixer's hidden layer.
         hyper_width: Width of the hypernetworks' hidden layers.
@@ -88,86 +86,67 @@ class MastConfig:
         cw_values: Networks whose value of the greedy joint action CW-QMIX's weighting compares its
             targets with: online, or target.
         step_at_topology: Adam makes its step on updates that a topology step follows, too.
-        agent_sparsities: Sparsity of each agent's own network; empty: the same for all.
+        agent_sparsities: Sparsity of each agent's own network, one after the other; none: the same
+            for all.
         own: Names and values of settings that only a part has.
     """
 
-    task: str = option("spread-6", "--task", "-t")
-    algorithm: str = option("qmix", "--algo", "-a")
-    arm: str = option("mast", "--arm")
-    sparsity: float = option(0.9, "--sparsity")
-    without: tuple[str, ...] = option((), "--without")
-    agents: str = option("mlp", "--agents")
-    share: bool = option(True, "--own")
-    hidden: int = option(64, "--hidden", min=1, max=65_536)
-    mixer_width: int = 32
-    hyper_width: int = 64
-    lr: float = 1e-3
-    clip: float = 10.0
-    gamma: float = 0.99
-    batch: int = 32
-    update_every: int = 2
-    capacity: int = 5000
-    target_every: int = 200
-    explore_steps: int = 50_000
-    explore_end: float = 0.05
-    worlds: int = 8
-    standardise: bool = True
-    team: str | None = option(None, "--team")
-    alpha: float = 1.0
-    omega: float = 10.0
-    lam: float = 0.6
-    t0: float = 0.1
-    recent: int = 128
-    q: float = 0.5
-    drop: float = 0.5
-    topology_every: int = 200
-    topology_end: float = 0.75
-    rule: str = "er"
-    budget: str = option("network", "--budget")
-    left_dense: str = "none"
-    optimizer_state: str = "local"
-    backend: str = option("masked", "--backend")
-    device: str = option("cpu", "--device")
-    dtype: str = "float32"
-    weight_others: float = 0.1
-    res_beta: float = 0.05
-    res_weight: float = 0.05
-    episode_length: int = 100
-    mixer: str | None = None
-    operator: str | None = None
-    returns: str | None = None
-    buffer: str | None = None
-    growth: str | None = None
-    drop_rule: str = "magnitude"
-    counted: str = "episodes"
-    cw_values: str = "online"
-    step_at_topology: bool = True
-    agent_sparsities: tuple[float, ...] = ()
+    task: str = option("spread-6", "", "--task", "-t")
+    algorithm: str = option("qmix", "", "--algorithm", "--algo", "-a", known=tuple(ALGORITHMS))
+    arm: str = option("mast")
+    sparsity: float = option(0.9, low=0, below=1)
+    without: tuple[str, ...] = option(())
+    agents: str = option("mlp")
+    share: bool = option(True, "", "--share/--own")
+    hidden: int = option(64, low=1, high=65_536)
+    mixer_width: int = option(32, low=1)
+    hyper_width: int = option(64, low=1)
+    lr: float = option(1e-3, low=0, high=MOST)
+    clip: float = option(10.0, low=1e-12, high=MOST)
+    gamma: float = option(0.99, low=0, high=1)
+    batch: int = option(32, low=1)
+    update_every: int = option(2, low=1)
+    capacity: int = option(5000, low=1)
+    target_every: int = option(200, low=1)
+    explore_steps: int = option(50_000)
+    explore_end: float = option(0.05, low=0, high=1)
+    worlds: int = option(8, low=1)
+    standardise: bool = option(True)
+    team: str | None = option(None, known=TEAMS)
+    alpha: float = option(1.0, low=0, high=MOST)
+    omega: float = option(10.0, low=1e-6, high=MOST)
+    lam: float = option(0.6, low=0, high=1)
+    t0: float = option(0.1, low=0, high=1)
+    recent: int = option(128, low=1)
+    q: float = option(0.5, low=0, high=1)
+    drop: float = option(0.5, low=0, high=1)
+    topology_every: int = option(200, low=1)
+    topology_end: float = option(0.75, low=0, high=1)
+    rule: str = option("er")
+    budget: str = option("network", known=BUDGETS)
+    left_dense: str = option("none", known=LEFT_DENSE)
+    optimizer_state: str = option("local")
+    backend: str = option("masked", known=BACKENDS)
+    device: str = option("cpu")
+    dtype: str = option("float32", known=("float32", "float64"))
+    weight_others: float = option(0.1)
+    res_beta: float = option(0.05)
+    res_weight: float = option(0.05)
+    episode_length: int = option(100, low=1)
+    mixer: str | None = option(None)
+    operator: str | None = option(None)
+    returns: str | None = option(None)
+    buffer: str | None = option(None)
+    growth: str | None = option(None)
+    drop_rule: str = option("magnitude")
+    counted: str = option("episodes", known=COUNTED)
+    cw_values: str = option("online", known=("online", "target"))
+    step_at_topology: bool = option(True)
+    agent_sparsities: tuple[float, ...] = option((), kind=float, low=0, below=1)
     own: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        for what, name, known in (
-            ("algorithm", self.algorithm, tuple(ALGORITHMS)),
-            ("budget", self.budget, BUDGETS),
-            ("network to be left dense", self.left_dense, LEFT_DENSE),
-            ("backend", self.backend, BACKENDS),
-            ("dtype", self.dtype, ("float32", "float64")),
-            ("team", self.team or "mean", TEAMS),
-            ("counted", self.counted, COUNTED),
-            ("cw_values", self.cw_values, ("online", "target")),
-        ):
-            check_name(what, name, known)
-        for name in (
-            "hidden", "mixer_width", "hyper_width", "batch", "update_every", "capacity",
-            "target_every", "worlds", "recent", "topology_every", "episode_length",
-        ):  # fmt: skip
-            check_count(name, getattr(self, name))
-        check_range("sparsity", self.sparsity, 0, 1, open_end=True)
-        for name in ("lam", "q", "t0", "drop", "topology_end", "explore_end", "gamma"):
-            check_range(name, getattr(self, name), 0, 1)
-        for name, least in (("omega", 1e-6), ("alpha", 0.0), ("lr", 0.0), ("clip", 1e-12)):
-            check_range(name, getattr(self, name), least, 1e12)
+        check_settings(self, MastError)
         if self.counted == "episodes":
             for name in ("target_every", "topology_every"):
                 self._check_multiple(name)
@@ -201,8 +180,6 @@ class MastConfig:
                 f"backend 'compiled' runs on the CPU alone, got device {self.device!r}; use "
                 "backend 'masked' there, or device 'cpu'."
             )
-        for share in self.agent_sparsities:
-            check_range("agent_sparsities", share, 0, 1, open_end=True)
         if self.agent_sparsities and (self.share or self.budget != "network" or not arm.sparse):
             raise MastError(
                 "agent_sparsities: expected a sparse arm whose agents have networks and budgets of "
@@ -299,7 +276,7 @@ class MastConfig:
         """
         known = {each.name for each in dataclasses.fields(cls)}
         for name in values:
-            check_name("setting", name, known)
+            check_name("setting", name, known, MastError)
         given: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
         }

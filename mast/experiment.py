@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from marl_common import engineering
-from marl_runs import Autosave, Context, Experiment, MetricBoard
+from marl_runs import Context, Experiment, TrainingSession, training_session
 from mast.config import MastConfig
 
 if TYPE_CHECKING:
@@ -68,21 +68,18 @@ class ValueTraining(Experiment):
 
         torch.set_num_threads(self.threads)
         trainer = self.trainer(context)
-        autosave = Autosave(context, trainer, FORMAT)
-        if autosave.resume():
-            context.rewind(trainer.progress.steps)
-        with MetricBoard(self.log, f"{self.name} {self.identity().key[:8]}") as board:
-            report = _EvaluationReport(context, board, len(trainer.progress.evaluations))
-            keep_all = self.keep_all
+        with training_session(
+            self, context, trainer, FORMAT, lambda: trainer.progress.steps
+        ) as session:
+            report = _EvaluationReport(session, len(trainer.progress.evaluations))
 
             def on_step(trainer: MastTrainer) -> None:
                 if report(trainer):
-                    keep_team(trainer, context.folder, keep_all)
-                autosave.tick()
+                    keep_team(trainer, context.folder, self.keep_all)
+                session.tick()
 
             trainer.run(on_step)
-        keep(trainer, context.folder)
-        autosave.finish()
+            keep(trainer, context.folder)
         return result_of(trainer)
 
     def trainer(self, context: Context) -> MastTrainer:
@@ -126,20 +123,17 @@ def result_of(trainer: MastTrainer) -> dict[str, Any]:
 class _EvaluationReport:
     """Sends what every evaluation found."""
 
-    def __init__(self, context: Context, board: MetricBoard, done: int) -> None:
-        self._context, self._board, self._done = context, board, done
+    def __init__(self, session: TrainingSession, done: int) -> None:
+        self._session, self._done = session, done
 
     def __call__(self, trainer: MastTrainer) -> bool:
         """Send what is new; returns whether there was an evaluation."""
         progress = trainer.progress
         if len(progress.evaluations) == self._done:
-            self._context.progress(progress.steps)
+            self._session.context.progress(progress.steps)
             return False
         self._done = len(progress.evaluations)
         value = progress.evaluations[-1][1]
         figures = {"return": value, "train_cpu_s": progress.cpu_s[-1], **progress.latest}
-        for name, figure in figures.items():
-            self._context.metric(name, float(figure), progress.steps)
-            self._board.add(name, float(figure), progress.steps)
-        self._context.progress(progress.steps, -value)
+        self._session.send(figures, progress.steps, -value)
         return True

@@ -7,17 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from marl_runs import Store, colour, grouped, line_style, mean_interval, new_figure, save_figure
+from marl_runs import Line, Store, grouped, mean_line, panel_figure, save_figure
 from mast.config import MastConfig
 from mast.errors import MastError
 
 Points = dict[int, float]
 """Step -> return of a run."""
-Line = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-"""Steps, mean returns, half widths."""
 Curves = dict[str, dict[str, Line]]
 """Task and algorithm -> arm and number of seeds -> its curve."""
 
@@ -43,21 +38,12 @@ def stored_curves(places: Sequence[Path]) -> Curves:
     curves: Curves = {}
     for title, runs in panels.items():
         for label, alike in grouped(runs).items():
-            if (line := _mean_line(alike)) is not None:
+            if (line := mean_line(alike)) is not None:
                 curves.setdefault(title, {})[label] = line
     return curves
 
 
-def _mean_line(runs: Sequence[Points]) -> Line | None:
-    """Steps that all have been evaluated at, mean returns, half widths; None: there are none."""
-    common = sorted(set.intersection(*(set(points) for points in runs)))
-    if not common:
-        return None
-    values = np.array([[points[at] for at in common] for points in runs])
-    return np.array(common), *mean_interval(values)
-
-
-def draw_curves(curves: Mapping[str, Mapping[str, Any]], path: Path) -> list[Path]:
+def draw_curves(curves: Mapping[str, Mapping[str, Line]], path: Path) -> list[Path]:
     """Draw a panel a task and algorithm; returns the files.
 
     Raises:
@@ -66,17 +52,4 @@ def draw_curves(curves: Mapping[str, Mapping[str, Any]], path: Path) -> list[Pat
     """
     if not curves:
         raise MastError("no evaluated runs to draw; run `mast train` with this store first.")
-    columns = min(2, len(curves))
-    rows = -(-len(curves) // columns)
-    figure = new_figure(6 * columns, 4.2 * rows)
-    panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, (title, lines) in zip(panels, curves.items(), strict=False):
-        for place, (label, (steps, mean, half)) in enumerate(lines.items()):
-            look = {"color": colour(place), "linestyle": line_style(place)}
-            axes.plot(steps, mean, label=label, **look)
-            axes.fill_between(steps, mean - half, mean + half, color=colour(place), alpha=0.15)
-        axes.set(title=title, xlabel="steps", ylabel="return of greedy episodes")
-        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2)
-    for axes in panels[len(curves) :]:
-        axes.set_axis_off()
-    return save_figure(figure, path)
+    return save_figure(panel_figure(curves, "steps", "return of greedy episodes"), path)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marl_common import atomic_write
-from marl_runs import CheckpointFormat, RunStatus, Store
+from marl_runs import CheckpointFormat
 from mast.config import MastConfig
 from mast.errors import MastError
 from mast.exporting import SparsePolicy
@@ -20,6 +20,8 @@ from mast.settings import settings_text
 if TYPE_CHECKING:
     from mast.trainer import MastTrainer
 
+KINDS = ("mast", "mast-ticket")
+"""Kinds of runs that keep a team."""
 FINAL, POLICY, BEST, CONFIG = "final.pt", "policy.safetensors", "best.safetensors", "config.yaml"
 FORMAT = CheckpointFormat("value-based training", 2)
 LEARNT = CheckpointFormat("a trained team", 1)
@@ -60,22 +62,6 @@ def team_file(folder: Path, which: str) -> Path:
             f"{', '.join(['last', *best, *kept])}. `mast train --keep-all` keeps each evaluation's."
         )
     return path
-
-
-def finished_run(store: Store, text: str) -> Any:
-    """A finished run of ``mast train``, by its number or the start of its key.
-
-    Raises:
-        StoreError: There is no such run.
-        MastError: It is another kind of run, or not finished.
-    """
-    found = store.run(text)
-    if found.kind not in ("mast", "mast-ticket") or found.status is not RunStatus.FINISHED:
-        raise MastError(
-            f"run {text!r} is a {found.kind} run, {found.standing}; expected a finished run of "
-            "`mast train`. The same command continues it."
-        )
-    return found
 
 
 def learnt(folder: Path) -> tuple[MastConfig, dict[str, Any]]:

@@ -5,27 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from marl_runs import Experiment, Store, run_all
 from mast.arms import find_arm
-
-
-def run_rows(
-    experiments: Sequence[Experiment], store: str, workers: int
-) -> tuple[list[dict[str, Any]], bool]:
-    """Do all runs that the store has not finished.
-
-    Args:
-        experiments: The runs.
-        store: Where they are kept.
-        workers: Runs at the same time.
-
-    Returns:
-        One row a run, and whether all of them finished.
-    """
-    with Store.open(store) as opened:
-        summary = run_all(experiments, opened, workers=workers)
-        rows = [run_row(r) for key in summary.keys for r in opened.runs(key=key)[:1]]
-    return rows, not (summary.failed or summary.interrupted)
 
 
 def cells_of(

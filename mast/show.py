@@ -68,14 +68,10 @@ def print_costs(rows: Rows) -> None:
     print_rows("Multiplications and additions, of the weights kept", rows, "", columns)
 
 
-def print_layers(rows: Rows) -> None:
-    """Print one row a layer, of :func:`mast.masks.layer_rows`."""
-    print_rows("Masks", rows)
-
-
-def print_evolution(rows: Rows) -> None:
-    """Print how masks changed, of :func:`mast.masks.evolution`."""
-    print_rows("\nChanges", rows)
+def print_masks(rows: Mapping[str, Rows]) -> None:
+    """Print one row a layer, of :func:`mast.masks.layer_rows`, and how masks changed."""
+    print_rows("Masks", rows["layers"])
+    print_rows("\nChanges", rows["evolution"])
 
 
 def print_sizes(rows: Rows) -> None:

@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from marl_common import atomic_write, not_known, read_yaml
+from marl_common import atomic_write, not_known, read_yaml, typed
 from marl_runs import RunStatus, Store
 from mast.config import MastConfig
 from mast.errors import MastError
 from mast.experiment import ValueTraining
 from mast.running import backend_of
-from mast.settings import make_config, typed
+from mast.settings import make_config
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class PlanBlock:
         """
         for values in product(*self.vary.values()):
             settings = {**self.base, **dict(zip(self.vary, values, strict=True))}
-            config = make_config(**settings)
+            config = make_config(settings)
             config = replace(config, backend=backend_of(config.arm, config.backend))
             for seed in self.seeds:
                 yield ValueTraining(config, seed, self.steps, self.episodes)
@@ -87,12 +87,17 @@ class PlannedRun:
         words = ["mast", "train"]
         for name in ("task", "algorithm", "arm", "sparsity", "backend"):
             if name in config:
-                option = "--algo" if name == "algorithm" else f"--{name}"
-                words += [option, str(config.pop(name))]
-        words += [word for part in config.pop("without", []) for word in ("--without", part)]
-        for name, value in (config | own).items():
-            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-            words += ["--set", f"{name}={text}"]
+                words += [f"--{name}", str(config.pop(name))]
+        for name, value in config.items():
+            flag = name.replace("_", "-")
+            if isinstance(value, bool):
+                words += [
+                    {"share": "--own"}.get(name, f"--no-{flag}") if not value else f"--{flag}"
+                ]
+            else:
+                many = value if isinstance(value, list) else [value]
+                words += [word for one in many for word in (f"--{flag}", str(one))]
+        words += [word for name, one in own.items() for word in ("--set", f"{name}={one}")]
         words += ["--steps", str(run.budget), "--episodes", str(run.episodes)]
         return shlex.join([*words, "--seed", str(run.seed)])
 
@@ -134,7 +139,7 @@ def _block(file: Path, given: dict[str, Any]) -> PlanBlock:
         if not isinstance(given.get(name, {}), dict):
             raise MastError(f"{file}: {name}: expected settings by name, got {given[name]!r}.")
     if "cpu_s" in given:
-        given["cpu_s"] = typed("cpu_s", given["cpu_s"], 0.0, f"{file}: ")
+        given["cpu_s"] = typed(f"{file}: cpu_s", given["cpu_s"], 0.0, MastError)
     for name, value in given.get("vary", {}).items():
         if not isinstance(value, list):
             raise MastError(f"{file}: vary: {name}: expected a list of values, got {value!r}.")
@@ -143,7 +148,7 @@ def _block(file: Path, given: dict[str, Any]) -> PlanBlock:
         raise MastError(f"{file}: seeds: expected a list of whole numbers from 0, got {seeds!r}.")
     for name in ("steps", "episodes"):
         if name in given:
-            given[name] = typed(name, given[name], 1, f"{file}: ")
+            given[name] = typed(f"{file}: {name}", given[name], 1, MastError)
             if given[name] < 1:
                 raise MastError(f"{file}: {name}={given[name]}: expected a whole number from 1.")
     return PlanBlock(**given)
@@ -177,7 +182,7 @@ def sweep_rows(runs: Sequence[ValueTraining], rows: Sequence[Mapping[str, Any]])
 
     Args:
         runs: The runs.
-        rows: Their results, of :func:`mast.running.run_rows`.
+        rows: Their results, of :func:`mast.running.run_row`.
     """
     groups: dict[str, list[tuple[MastConfig, Mapping[str, Any]]]] = {}
     for run, row in zip(runs, rows, strict=True):

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from marl_runs import Context, Experiment, Store
+from marl_runs import Context, Experiment, Store, kept_run
 from mast.config import MastConfig
 from mast.errors import MastError
 from mast.experiment import ValueTraining
-from mast.kept import finished_run, learnt
+from mast.kept import KINDS, learnt
 
 if TYPE_CHECKING:
     from mast.trainer import MastTrainer
@@ -74,7 +74,7 @@ def ticket_runs(store: Store, text: str, seeds: Sequence[int], episodes: int) ->
     Raises:
         MastError: The run is dense.
     """
-    run = finished_run(store, text)
+    run = kept_run(store, text, KINDS)
     config = MastConfig.of(run.spec["config"])
     if not config.targets.sparse:
         raise MastError(f"run {text!r} is dense and has no mask; expected a sparse arm.")

@@ -1,26 +1,35 @@
-"""The command line: ``mpe-marl train|evaluate|watch|export|profile|compare|plot``."""
+"""The command line: ``mpe-marl train|evaluate|watch|export|profile|compare|plot``.
+
+Options of settings are written where the settings are (`mpe_marl.train_config`, `mpe_marl.asked`).
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from marl_common import LARGEST_SEED, MOST_THREADS, CommandGroup, make_app
-from marl_runs import print_json, tell
-from mpe_marl.errors import MpeError
-from mpe_marl.show import (
-    print_comparison,
-    print_evaluation,
-    print_profiles,
-    print_training,
+from marl_common import AsJson, CommandGroup, make_app, takes_records
+from marl_runs import (
+    RunName,
+    SeedOptions,
+    leave_unless,
+    print_result,
+    tell,
+    tell_written,
+    writable,
 )
-
-if TYPE_CHECKING:
-    from mpe_marl.policy import Policy
+from mpe_marl import show
+from mpe_marl.asked import (
+    Effort,
+    MeasuredAsked,
+    OnceEffort,
+    Playing,
+    ProfiledAsked,
+    TrainingAsked,
+    TrainingOptions,
+)
 
 
 class MpeGroup(CommandGroup):
@@ -37,167 +46,25 @@ app = make_app(
 )
 
 
-World = Annotated[
-    str,
-    typer.Option(
-        "--world", "-w",
-        help="simple_tag, simple_spread (any number of agents), simple_adversary, simple_push, "
-        "simple_speaker_listener, simple_reference, simple_world_comm, or module:function.",
-    ),
-]  # fmt: skip
-MOST_ROWS = 10**9
-MOST_AGENTS = 1000
-"""A transition grows with the square of the agents: with more, a single one takes megabytes."""
-
-Agents = Annotated[
-    int | None,
-    typer.Option(
-        "--agents", "-n", min=1, max=MOST_AGENTS, help="Agents that learn.",
-        show_default="3, or as many as the world has",
-    ),
-]  # fmt: skip
-Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="maddpg, masac, matd3 or iddpg.")]
-MODE_HELP = "Update mode: loop, batched, shared or folded."
-LAYOUT_HELP = "Replay: lists, arrays, joint or state."
-LAW_HELP = (
-    "uniform, recent, neighbor, neighbor-drop, neighbor-clip, runs, prioritised; shared, "
-    "shared-neighbor, ... for one batch of all trainers."
-)
-BATCH_HELP = "Transitions in a mini-batch."
-_OR_PPO = "{}; ippo, mappo: {}"
-_QUICK = "simple_tag, simple_spread: {}; else, and beside other such options: {}"
-Mode = Annotated[str, typer.Option(help=MODE_HELP)]
-LayoutOption = Annotated[str, typer.Option(help=LAYOUT_HELP)]
-LawOption = Annotated[str, typer.Option(help=LAW_HELP)]
-ReplayBatch = Annotated[int, typer.Option(min=1, max=MOST_ROWS, help=BATCH_HELP)]
-Continuous = Annotated[bool, typer.Option("--continuous", help="Continuous actions.")]
-Device = Annotated[str, typer.Option(help="cpu, cuda, or auto.")]
-Threads = Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Processor threads.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.")]
-
-
 @app.command()
+@takes_records
 def train(
-    world: World = "simple_tag",
-    agents: Agents = None,
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            "--algorithm", "--algo", "-a", help="maddpg, masac, matd3, iddpg, ippo or mappo."
-        ),
-    ] = "maddpg",
-    preset: Annotated[
-        str,
-        typer.Option(
-            help="What the options that are left out stand for: fast (what is quickest here), or "
-            "paper (uniform batches from lists, one network after the other, mpe2's worlds)."
-        ),
-    ] = "fast",
-    mode: Annotated[
-        str | None, typer.Option(help=MODE_HELP, show_default=_QUICK.format("folded", "batched"))
-    ] = None,
-    layout: Annotated[
-        str | None, typer.Option(help=LAYOUT_HELP, show_default=_QUICK.format("state", "joint"))
-    ] = None,
-    law: Annotated[
-        str | None, typer.Option(help=LAW_HELP, show_default=_QUICK.format("shared", "uniform"))
-    ] = None,
-    batch: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=MOST_ROWS, help=BATCH_HELP, show_default=_OR_PPO.format("1024", "800")
-        ),
-    ] = None,
-    episodes: Annotated[int, typer.Option(min=1, max=10**12)] = 60_000,
-    seed: Annotated[
-        list[int] | None,
-        typer.Option(min=0, max=LARGEST_SEED, help="Repeatable.", show_default="0"),
-    ] = None,
-    worlds: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=10**6, help="Worlds side by side.", show_default=_OR_PPO.format("1", "32")
-        ),
-    ] = None,
-    update_every: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=MOST_ROWS,
-            help="Samples between updates.",
-            show_default=_OR_PPO.format("100", "3200"),
-        ),
-    ] = None,
-    warmup: Annotated[
-        int | None, typer.Option(min=1, help="Samples first.", show_default="25 batches")
-    ] = None,
-    capacity: Annotated[
-        int, typer.Option(min=1, max=MOST_ROWS, help="Transitions kept.")
-    ] = 1_000_000,
-    lr: Annotated[
-        float | None,
-        typer.Option(help="Adam's step size.", show_default=_OR_PPO.format("0.01", "0.001")),
-    ] = None,
-    continuous: Continuous = False,
-    engine: Annotated[
-        str | None, typer.Option(help="compiled, or mpe2.", show_default="as the preset has it")
-    ] = None,
-    device: Device = "cpu",
-    threads: Threads = 1,
-    store: Annotated[str, typer.Option(help="Runs are kept here.")] = "mpe-runs.db",
-    workers: Annotated[
-        int, typer.Option(min=1, max=MOST_THREADS, help="Runs at the same time.")
-    ] = 1,
-    replay_dir: Annotated[
-        Path | None, typer.Option(help="Folder for replay that does not fit in memory.")
-    ] = None,
-    neighbors: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Neighbours on each side, of such laws.")
-    ] = 3,
-    share_parameters: Annotated[
-        bool, typer.Option("--share-parameters", help="One actor and critic for all agents.")
-    ] = False,
-    log: Annotated[
-        str | None, typer.Option(help="tensorboard:FOLDER or mlflow:FOLDER: metrics while it runs.")
-    ] = None,
-    as_json: AsJson = False,
+    asked: TrainingAsked, seeds: SeedOptions, running: TrainingOptions, as_json: AsJson = False
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
-    from marl_runs import Store, check_board, run_all, usable_device
-    from mpe_marl.experiment import Training
-    from mpe_marl.usual import told, usual_config
+    from marl_runs import usable_device
+    from mpe_marl.usual import told
     from mpe_marl.worlds.imported import imported
 
-    config = usual_config(
-        {
-            "world": world, "n_agents": agents, "continuous": continuous, "engine": engine,
-            "n_worlds": worlds, "layout": layout, "law": law, "capacity": capacity,
-            "batch": batch, "update_every": update_every, "warmup": warmup,
-            "neighbors": neighbors,
-        },
-        {
-            "algorithm": algorithm, "mode": mode, "lr": lr, "device": device,
-            "share_parameters": share_parameters,
-        },
-        preset,
-    )  # fmt: skip
-    if log is not None:
-        check_board(log)
-    if ":" in world:
-        imported(world)
-    usable_device(device)
-    tell(told(config, preset))
-    directory = None if replay_dir is None else str(replay_dir)
-    runs = [
-        Training(config, s, episodes, min(100, max(1, episodes // 20)), directory, threads, log)
-        for s in seed or [0]
-    ]
-    with Store.open(store) as opened:
-        summary = run_all(runs, opened, workers=workers)
-        rows = [_run_row(r) for key in summary.keys for r in opened.runs(key=key)[:1]]
-    _show(print_training, rows, as_json)
-    if summary.failed or summary.interrupted:
-        raise typer.Exit(1)
+    config = asked.config()
+    running.check()
+    if config.spec is None:
+        imported(config.world)
+    usable_device(config.learner.device)
+    tell(told(config, asked.preset))
+    stored, complete = running.done(running.runs(config, seeds.seed))
+    print_result([_run_row(run) for run in stored], as_json, show.print_training)
+    leave_unless(complete)
 
 
 def _run_row(run: Any) -> dict[str, Any]:
@@ -211,63 +78,42 @@ def _run_row(run: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-RunName = Annotated[str, typer.Argument(help="Number of a finished run, or how its key begins.")]
-StorePath = Annotated[str, typer.Option("--store", help="Where the run is kept.")]
 Episodes = Annotated[int, typer.Option(min=1, max=10**6, help="Episodes to play.")]
-StartSeed = Annotated[
-    int, typer.Option("--seed", min=0, max=LARGEST_SEED, help="The same seed, the same starts.")
-]
-
-
-def _policy(run: str, store: str) -> Policy:
-    """The policy that a finished run kept."""
-    from marl_runs import RunStatus, Store
-    from mpe_marl.policy import POLICY, Policy
-
-    with Store.open(store, create=False) as opened:
-        found = opened.run(run)
-        if found.kind != "mpe" or found.status is not RunStatus.FINISHED:
-            raise MpeError(
-                f"run {run!r} is a {found.kind} run, {found.standing}; expected a finished run of "
-                "`mpe-marl train`. The same command continues it."
-            )
-        return Policy.load(opened.folder(found.key) / POLICY)
 
 
 @app.command()
+@takes_records
 def evaluate(
     run: RunName,
+    playing: Playing,
     episodes: Episodes = 1000,
-    seed: StartSeed = 0,
     greedy: Annotated[
         bool, typer.Option("--greedy", help="Likeliest moves instead of sampled ones.")
     ] = False,
-    store: StorePath = "mpe-runs.db",
     as_json: AsJson = False,
 ) -> None:
     """Play a finished run's policy: mean return of each team, and its 95 % interval."""
     from mpe_marl.evaluating import evaluate as play
 
-    rows = play(_policy(run, store), episodes, seed, explore=not greedy).rows()
-    _show(print_evaluation, rows, as_json)
+    played = play(playing.policy(run), episodes, playing.seed, explore=not greedy)
+    print_result(played.rows(), as_json, show.print_evaluation)
 
 
 @app.command()
+@takes_records
 def watch(
     run: RunName,
+    playing: Playing,
     gif: Annotated[Path, typer.Option(help="File to write.")],
     episodes: Annotated[int, typer.Option(min=1, max=100, help="Episodes to play.")] = 3,
-    seed: StartSeed = 0,
-    store: StorePath = "mpe-runs.db",
 ) -> None:
     """Play a finished run's policy and draw agents, landmarks and trails into a GIF."""
-    from marl_runs import writable
     from mpe_marl.evaluating import watch as play
     from mpe_marl.worlds.drawing import write_gif
 
     writable(gif.absolute().parent)
-    write_gif(play(_policy(run, store), episodes, seed), gif)
-    _report([gif])
+    write_gif(play(playing.policy(run), episodes, playing.seed), gif)
+    tell_written([gif])
 
 
 @app.command()
@@ -276,121 +122,54 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path(
         "policy.safetensors"
     ),
-    store: StorePath = "mpe-runs.db",
+    store: Annotated[str, typer.Option(help="Where the run is kept.")] = "mpe-runs.db",
 ) -> None:
     """Write a finished run's policy as a safetensors file, which needs no PyTorch."""
-    from marl_runs import writable
-
     writable(out.absolute().parent)
-    _policy(run, store).save(out)
-    _report([out])
-
-
-def _sizes(agents: list[int] | None) -> list[int]:
-    sizes = agents or [3, 6, 12]
-    if not 1 <= min(sizes) <= max(sizes) <= MOST_AGENTS:
-        raise MpeError(f"--agents: got {sizes}, expected numbers from 1 to {MOST_AGENTS}.")
-    return sizes
-
-
-Sizes = Annotated[
-    list[int] | None, typer.Option("--agents", "-n", help="Repeatable.", show_default="3 6 12")
-]
-Rows = Annotated[int, typer.Option(min=1, max=MOST_ROWS, help="Transitions in the store.")]
-Repeats = Annotated[
-    int, typer.Option(min=1, max=10**6, help="Cycles; each phase keeps its fastest.")
-]
-Figures = Annotated[Path | None, typer.Option(help="Folder for pictures; else none.")]
+    Playing(store=store).policy(run).save(out)
+    tell_written([out])
 
 
 @app.command(name="profile")
-def profile_command(
-    agents: Sizes = None,
-    world: World = "simple_tag",
-    algorithm: Annotated[
-        list[str] | None, typer.Option("--algorithm", "-a", help="Repeatable.")
-    ] = None,
-    mode: Mode = "loop",
-    layout: LayoutOption = "lists",
-    law: LawOption = "uniform",
-    batch: ReplayBatch = 1024,
-    engine: Annotated[str, typer.Option(help="mpe2, or compiled.")] = "mpe2",
-    rows: Rows = 20_000,
-    repeats: Repeats = 5,
-    device: Device = "cpu",
-    threads: Threads = 1,
-    figures: Figures = None,
-    as_json: AsJson = False,
-) -> None:
+@takes_records
+def profile_command(asked: ProfiledAsked, effort: OnceEffort, as_json: AsJson = False) -> None:
     """Measure where the time of 100 steps and one update goes; by default the papers' baseline."""
     import torch
 
-    from marl_runs import writable
     from mpe_marl.figures import draw_profiles
-    from mpe_marl.learners import LearnerConfig
     from mpe_marl.profiling import profile
-    from mpe_marl.train_config import TrainConfig
 
-    if figures is not None:
-        writable(figures)
-    torch.set_num_threads(threads)
-    found = []
-    for name in algorithm or ["maddpg"]:
-        for n in _sizes(agents):
-            config = TrainConfig(
-                world=world, n_agents=n, engine=engine, layout=layout, law=law, capacity=rows,
-                batch=batch, learner=LearnerConfig(algorithm=name, mode=mode, device=device),
-            )  # fmt: skip
-            found.append(profile(config, rows=rows, repeats=repeats).plain())
-    if figures is not None:
-        _report(draw_profiles(found, figures))
-    if as_json:
-        print(json.dumps(found, indent=2))
-        return
-    print_profiles(found)
+    torch.set_num_threads(effort.threads)
+    found = [
+        profile(config, rows=effort.rows, repeats=effort.repeats).plain()
+        for config in asked.configs(effort.rows)
+    ]
+    if effort.figures is not None:
+        tell_written(draw_profiles(found, effort.figures))
+    print_result(found, as_json, show.print_profiles)
 
 
 @app.command()
+@takes_records
 def compare(
-    agents: Sizes = None,
+    asked: MeasuredAsked,
+    effort: Effort,
     variant: Annotated[
         list[str] | None,
         typer.Option(help="Repeatable; the first is compared with.", show_default="all of them"),
     ] = None,
-    world: World = "simple_tag",
-    algorithm: Algorithm = "maddpg",
-    batch: ReplayBatch = 1024,
-    rows: Rows = 100_000,
-    repeats: Repeats = 5,
-    rounds: Annotated[
-        int, typer.Option(min=1, max=1000, help="Fresh processes of each variant, in turn.")
-    ] = 3,
-    threads: Threads = 1,
-    figures: Figures = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure the papers' baseline, neighbor sampling and ours in one run (Figure 5)."""
-    from marl_runs import writable
     from mpe_marl import comparing
     from mpe_marl.figures import draw_comparison
-    from mpe_marl.learners import LearnerConfig
-    from mpe_marl.train_config import TrainConfig
 
-    if figures is not None:
-        writable(figures)
-    names = variant or list(comparing.VARIANTS)
-    how = comparing.Effort(rows, repeats, rounds, threads)
-    profiles: list[dict[str, Any]] = []
-    for n in _sizes(agents):
-        config = TrainConfig(
-            world=world, n_agents=n, capacity=rows, batch=batch,
-            learner=LearnerConfig(algorithm=algorithm),
-        )  # fmt: skip
-        profiles += comparing.take_turns(config, names, how)
+    names, configs = variant or list(comparing.VARIANTS), asked.configs(effort.rows)
+    profiles = [row for one in configs for row in comparing.take_turns(one, names, effort)]
     found = comparing.against_first(profiles)
-    if figures is not None:
-        _report(draw_comparison(found, figures))
-    _show(print_comparison, found, as_json)
+    if effort.figures is not None:
+        tell_written(draw_comparison(found, effort.figures))
+    print_result(found, as_json, show.print_comparison)
 
 
 @app.command()
@@ -404,38 +183,14 @@ def plot(
     from mpe_marl import figures, saved
 
     if source.is_file() and source.open("rb").read(15) == b"SQLite format 3":
-        runs = _curves(source)
+        runs = figures.stored_rewards(source)
         for line in figures.left_out(runs):
             tell(line)
-        _report(figures.draw_rewards(figures.learning_curves(runs), out / "figure6.png"))
+        tell_written(figures.draw_rewards(figures.learning_curves(runs), out / "figure6.png"))
         return
     kind, rows = saved.read(source)
     draw = figures.draw_profiles if kind == "profiles" else figures.draw_comparison
-    _report(draw(rows, out))
-
-
-def _curves(source: Path) -> dict[str, Any]:
-    from marl_runs import Store
-
-    found: dict[str, Any] = {}
-    with Store.open(source, create=False) as store:
-        for run in store.runs(kind="mpe"):
-            if run.name in found:
-                tell(f"run {run.id} is drawn instead of an earlier one of its name: {run.name}")
-            found[run.name] = store.metrics(run.id, "mean_reward")
-    return found
-
-
-def _report(paths: list[Path]) -> None:
-    for path in paths:
-        tell(f"wrote {path}")
-
-
-def _show(table: Callable[[list[dict[str, Any]]], None], rows: Any, as_json: bool) -> None:
-    if as_json:
-        print_json(rows)
-    else:
-        table(rows)
+    tell_written(draw(rows, out))
 
 
 def main(arguments: list[str] | None = None) -> None:

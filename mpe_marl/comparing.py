@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from marl_common import not_known
+from marl_runs import in_fresh_process
+from mpe_marl.asked import Effort
 from mpe_marl.clock import UPDATE_PHASES
-from mpe_marl.errors import unknown_name
-from mpe_marl.fresh import in_fresh_process
+from mpe_marl.errors import MpeError
 from mpe_marl.profiling.profile import profile
 from mpe_marl.train_config import TrainConfig
 
@@ -25,23 +27,6 @@ VARIANTS = {
 }
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much is measured.
-
-    Attributes:
-        rows: Transitions in the store.
-        repeats: Cycles of a round, of which each phase keeps its fastest.
-        rounds: Times every variant has a process of its own.
-        threads: Threads of the tensor library; on one, processor time is measured.
-    """
-
-    rows: int = 100_000
-    repeats: int = 5
-    rounds: int = 3
-    threads: int = 1
-
-
 def variant(config: TrainConfig, name: str) -> TrainConfig:
     """The configuration with a variant's engine, layout, law and update mode.
 
@@ -49,7 +34,7 @@ def variant(config: TrainConfig, name: str) -> TrainConfig:
         MpeError: No such variant.
     """
     if name not in VARIANTS:
-        raise unknown_name("variant", name, VARIANTS)
+        raise MpeError(not_known("variant", name, VARIANTS))
     engine, layout, law, mode = VARIANTS[name]
     learner = replace(config.learner, mode=mode)
     return replace(config, engine=engine, layout=layout, law=law, learner=learner)

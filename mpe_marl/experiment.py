@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from marl_common import engineering
-from marl_runs import Autosave, Context, Experiment, MetricBoard
+from marl_runs import Context, Experiment, TrainingSession, training_session
 from mpe_marl.replay import NEIGHBORS
 from mpe_marl.train_config import TrainConfig
 
@@ -71,22 +71,14 @@ class Training(Experiment):
 
         torch.set_num_threads(self.threads)
         trainer = Trainer(self.config, self.seed, self.replay_dir)
-        autosave = Autosave(context, trainer, FORMAT)
-        if autosave.resume():
-            context.rewind(len(trainer.history.rewards))
-        with MetricBoard(self.log, f"{self.name} {self.identity().key[:8]}") as board:
-            done = len(trainer.history.rewards)
-            self._train(trainer, autosave, _Report(context, board, self.report_every, done))
-        trainer.keep(context.folder)
-        autosave.finish()
+        history = trainer.history
+        with training_session(
+            self, context, trainer, FORMAT, lambda: len(history.rewards)
+        ) as session:
+            report = _Report(session, self.report_every, len(history.rewards))
+            trainer.run(self.budget, report)
+            trainer.keep(context.folder)
         return self._result(trainer)
-
-    def _train(self, trainer: Trainer, autosave: Autosave, report: _Report) -> None:
-        def on_step(trainer: Trainer) -> None:
-            report(trainer)
-            autosave.tick()
-
-        trainer.run(self.budget, on_step)
 
     def _result(self, trainer: Trainer) -> Mapping[str, Any]:
         history = trainer.history
@@ -106,21 +98,21 @@ class Training(Experiment):
 class _Report:
     """Sends mean reward, speed and phase shares at every multiple of so many episodes."""
 
-    def __init__(self, context: Context, board: MetricBoard, every: int, done: int) -> None:
-        self._context, self._board, self._every = context, board, every
+    def __init__(self, session: TrainingSession, every: int, done: int) -> None:
+        self._session, self._every = session, every
         self._reported = done - done % every  # a run that goes on reports where it would have
         self._start, self._first = time.monotonic(), done
 
     def __call__(self, trainer: Trainer) -> None:
+        if len(trainer.history.rewards) >= self._reported + self._every:
+            self._send(trainer)
+        self._session.tick()
+
+    def _send(self, trainer: Trainer) -> None:
         done = len(trainer.history.rewards)
-        if done < self._reported + self._every:
-            return
         mean = trainer.history.mean(done - self._reported)
         self._reported = done - done % self._every
         speed = (done - self._first) / max(time.monotonic() - self._start, 1e-9)
         metrics = {"mean_reward": mean, "episodes_per_s": speed, **trainer.history.losses}
         metrics |= {f"share.{k}": v for k, v in trainer.clock.shares().items()}
-        for name, value in metrics.items():
-            self._context.metric(name, value, done)
-            self._board.add(name, value, done)
-        self._context.progress(done, -mean)
+        self._session.send(metrics, done, -mean)

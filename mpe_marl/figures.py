@@ -10,10 +10,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from marl_runs import colour, line_style, mean_interval, new_figure, save_figure, writable
+from marl_runs import (
+    Line,
+    Store,
+    colour,
+    mean_line,
+    new_figure,
+    panel_figure,
+    save_figure,
+    tell,
+    writable,
+)
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
 
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
 
 ProfileRow = Mapping[str, Any]
 Shares = dict[str, dict[str, float]]
-Curves = dict[str, dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]
+Curves = dict[str, dict[str, Line]]
 
 Reports = Mapping[str, tuple[NDArray[Any], NDArray[Any]]]
 """Name of a run -> episodes and mean rewards."""
@@ -159,6 +168,17 @@ def _write(figures: Mapping[str, tuple[str, str, Shares, bool]], folder: Path) -
     return written
 
 
+def stored_rewards(store: Path) -> dict[str, Any]:
+    """Curves of a store's runs by name; of runs of one name the last, and that is said."""
+    found: dict[str, Any] = {}
+    with Store.open(store, create=False) as opened:
+        for run in opened.runs(kind="mpe"):
+            if run.name in found:
+                tell(f"run {run.id} is drawn instead of an earlier one of its name: {run.name}")
+            found[run.name] = opened.metrics(run.id, "mean_reward")
+    return found
+
+
 def learning_curves(runs: Reports) -> Curves:
     """Figure 6: mean reward over the seeds of each setting, and its interval.
 
@@ -171,11 +191,9 @@ def learning_curves(runs: Reports) -> Curves:
     """
     curves: Curves = {}
     for (panel, how), seeds in _settings(runs).items():
-        common = _common(seeds)
-        if common:
-            values = np.array([[s[e] for e in common] for s in seeds.values()])
+        if (line := mean_line(list(seeds.values()))) is not None:
             label = f"{how}, {len(seeds)} seeds" if len(seeds) > 1 else how
-            curves.setdefault(panel, {})[label] = (np.array(common), *mean_interval(values))
+            curves.setdefault(panel, {})[label] = line
     return curves
 
 
@@ -183,7 +201,7 @@ def left_out(runs: Reports) -> list[str]:
     """What :func:`learning_curves` leaves out, a line a run: episodes that not all seeds have."""
     lines = []
     for (panel, how), seeds in _settings(runs).items():
-        common = set(_common(seeds))
+        common = set.intersection(*(set(curve) for curve in seeds.values()))
         for seed, curve in seeds.items():
             others = sorted(set(curve) - common)
             if others:
@@ -207,11 +225,6 @@ def _settings(runs: Reports) -> dict[tuple[str, str], dict[str, dict[int, float]
     return found
 
 
-def _common(seeds: Mapping[str, Mapping[int, float]]) -> list[int]:
-    """Episodes that all seeds have reported."""
-    return sorted(set.intersection(*(set(curve) for curve in seeds.values())))
-
-
 def draw_rewards(curves: Curves, path: Path) -> list[Path]:
     """Draw Figure 6: mean reward against episodes, a panel a world and algorithm.
 
@@ -228,22 +241,4 @@ def draw_rewards(curves: Curves, path: Path) -> list[Path]:
     if not curves:
         raise MpeError("no training runs to draw; run `mpe-marl train` with this store first.")
     writable(path.parent)
-    columns = min(2, len(curves))
-    rows = -(-len(curves) // columns)
-    figure = new_figure(6 * columns, 3.6 * rows)
-    panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    labels = list(dict.fromkeys(label for lines in curves.values() for label in lines))
-    handles: dict[str, Any] = {}
-    for axes, (title, lines) in zip(panels, curves.items(), strict=False):
-        for label, (episodes, mean, half) in lines.items():
-            place = labels.index(label)
-            look = {"color": colour(place), "linestyle": line_style(place)}
-            (handles[label],) = axes.plot(episodes, mean, linewidth=1.2, **look)
-            axes.fill_between(episodes, mean - half, mean + half, alpha=0.15, color=colour(place))
-        axes.set(title=title, xlabel="episodes", ylabel="mean reward an episode")
-    for axes in panels[len(curves) :]:
-        axes.set_axis_off()
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=2, fontsize="small"
-    )
-    return save_figure(figure, path)
+    return save_figure(panel_figure(curves, "episodes", "mean reward an episode"), path)

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mpe_marl.errors import MpeError, at_least, unknown_name
+from marl_common import check_settings, option
+from mpe_marl.errors import MpeError
 from mpe_marl.learners.config import LATER_OF_LEARNER, LearnerConfig
 from mpe_marl.replay import LAYOUTS, NEIGHBORS, check_law
 from mpe_marl.worlds import LINEAR_SCENARIOS, AnySpec, make_spec
 from mpe_marl.worlds.imported import check_place
 
+MOST_ROWS = 10**9
+MOST_AGENTS = 1000
+"""A transition grows with the square of the agents: with more, a single one takes megabytes."""
 LATER = {"neighbors": NEIGHBORS}
 """Settings that came after the first runs were stored, and what these had."""
 
@@ -39,33 +43,37 @@ class TrainConfig:
         learner: The learner's settings.
     """
 
-    world: str = "simple_tag"
-    n_agents: int = 3
-    continuous: bool = False
-    velocity_order: str = "mpe2"
-    engine: str = "compiled"
-    n_worlds: int = 1
-    layout: str = "joint"
-    law: str = "uniform"
-    neighbors: int = NEIGHBORS
-    capacity: int = 1_000_000
-    batch: int = 1024
-    update_every: int = 100
-    warmup: int | None = None
+    world: str = option(
+        "simple_tag",
+        "simple_tag, simple_spread (any number of agents), simple_adversary, simple_push, "
+        "simple_speaker_listener, simple_reference, simple_world_comm, or module:function.",
+        "--world", "-w",
+    )  # fmt: skip
+    n_agents: int = option(3, "Agents that learn.", "--agents", "-n", low=1, high=MOST_AGENTS)
+    continuous: bool = option(False, "Continuous actions.", "--continuous")
+    velocity_order: str = option(
+        "mpe2", "Own worlds: which of velocity and position moves first, as mpe2 or openai has it."
+    )
+    engine: str = option("compiled", "compiled, or mpe2.", known=("compiled", "mpe2"))
+    n_worlds: int = option(1, "Worlds side by side.", "--worlds", low=1, high=10**6)
+    layout: str = option("joint", "Replay: lists, arrays, joint or state.", known=tuple(LAYOUTS))
+    law: str = option(
+        "uniform",
+        "uniform, recent, neighbor, neighbor-drop, neighbor-clip, runs, prioritised; shared, "
+        "shared-neighbor, ... for one batch of all trainers.",
+    )
+    neighbors: int = option(NEIGHBORS, "Neighbours on each side, of such laws.", low=1, high=10_000)
+    capacity: int = option(1_000_000, "Transitions kept.", low=1, high=MOST_ROWS)
+    batch: int = option(1024, "Transitions in a mini-batch.", low=1, high=MOST_ROWS)
+    update_every: int = option(100, "Samples between updates.", low=1, high=MOST_ROWS)
+    warmup: int | None = option(None, "Samples first.", kind=int, low=1, shown="25 batches")
     learner: LearnerConfig = field(default_factory=LearnerConfig)
 
     def __post_init__(self) -> None:
         if self.spec is None:
             check_place(self.world)
-        for what, name, known in (
-            ("replay layout", self.layout, LAYOUTS),
-            ("engine", self.engine, ("compiled", "mpe2")),
-        ):
-            if name not in known:
-                raise unknown_name(what, name, known)
+        check_settings(self, MpeError)
         check_law(self.law, self.neighbors)
-        for name in ("n_worlds", "capacity", "batch", "update_every"):
-            at_least(name, getattr(self, name), 1)
         mode, shared = self.learner.mode, self.law.startswith("shared")
         if mode in ("shared", "folded") and not shared:
             raise MpeError(

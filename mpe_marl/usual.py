@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mpe_marl.errors import MpeError, unknown_name
+from marl_common import not_known
+from mpe_marl.errors import MpeError
 from mpe_marl.learners.config import ON_POLICY, LearnerConfig
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.worlds import LINEAR_SCENARIOS, SCENARIOS, make_spec
@@ -29,16 +30,16 @@ def usual_config(
     """A configuration of what is given; what is None is as usual.
 
     Args:
-        train: Fields of :class:`mpe_marl.TrainConfig`, ``world`` among them.
-        learner: Fields of :class:`mpe_marl.LearnerConfig`, ``algorithm`` among them.
+        train: Fields of :class:`mpe_marl.TrainConfig`.
+        learner: Fields of :class:`mpe_marl.LearnerConfig`.
         preset: One of `PRESETS`; ``paper`` is for algorithms with a replay and own worlds.
 
     Raises:
         MpeError: The settings do not fit together, or there is no such preset.
     """
-    world, algorithm = train["world"], learner["algorithm"]
+    world, algorithm = _named(train, learner)
     if preset not in PRESETS:
-        raise unknown_name("preset", preset, PRESETS)
+        raise MpeError(not_known("preset", preset, PRESETS))
     if preset == "paper":
         return _as_printed(train, learner)
     usual: dict[str, Any] = {"n_agents": usual_agents(world)}
@@ -50,8 +51,8 @@ def usual_config(
         usual |= {"law": QUICK["law"], "layout": QUICK["layout"]}
         usual_learner["mode"] = QUICK["mode"]
     else:
-        usual["law"] = law = train["law"] or LAW
-        usual_learner["mode"] = mode = learner["mode"] or "batched"
+        usual["law"] = law = train.get("law") or LAW
+        usual_learner["mode"] = mode = learner.get("mode") or "batched"
         usual["layout"] = "state" if mode == "folded" and law.startswith("shared") else "joint"
     return TrainConfig(
         **{**usual, **_given(train)}, learner=LearnerConfig(**{**usual_learner, **_given(learner)})
@@ -60,7 +61,7 @@ def usual_config(
 
 def _as_printed(train: Mapping[str, Any], learner: Mapping[str, Any]) -> TrainConfig:
     """The papers' settings, but for what is given."""
-    world, algorithm = train["world"], learner["algorithm"]
+    world, algorithm = _named(train, learner)
     if algorithm in ON_POLICY or world not in SCENARIOS:
         raise MpeError(
             f"preset 'paper' with algorithm {algorithm!r} in world {world!r}: expected an "
@@ -71,6 +72,12 @@ def _as_printed(train: Mapping[str, Any], learner: Mapping[str, Any]) -> TrainCo
         **{**usual, **_given(train)},
         learner=LearnerConfig(**{"mode": PAPER["mode"], **_given(learner)}),
     )
+
+
+def _named(train: Mapping[str, Any], learner: Mapping[str, Any]) -> tuple[str, str]:
+    """World and algorithm."""
+    world, algorithm = TrainConfig.world, LearnerConfig.algorithm
+    return train.get("world", world), learner.get("algorithm", algorithm)
 
 
 def told(config: TrainConfig, preset: str) -> str:

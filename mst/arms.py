@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from marl_common import not_known
 from mst.attention import DENSE
 from mst.config import GptShape, PretrainConfig
-from mst.errors import MstError, unknown_choice
+from mst.errors import MstError
 from mst.flops import planned
 from mst.phases import ULTRA, Phase
 
@@ -40,7 +41,7 @@ def arm_run(arm: str, config: PretrainConfig, tokens: int, times: float | None =
         MstError: There is no such arm, or no tiny model fits.
     """
     if arm not in ARMS:
-        raise unknown_choice("arm", arm, ARMS)
+        raise MstError(not_known("arm", arm, ARMS))
     if not times:
         times = counted_ratio(config, tokens) if arm in BY_RATIO else 1.0
     return ARMS[arm](config, tokens, times)

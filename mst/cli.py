@@ -5,18 +5,16 @@ Options of settings are written where the settings are (`mst.config`, `mst.setti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from marl_common import LARGEST_SEED, CommandGroup, make_app
-from marl_runs import print_json, tell
+from marl_common import AsJson, CommandGroup, make_app, takes_records
+from marl_runs import RunName, leave_unless, print_json, print_result, tell, tell_written, writable
 from mst import show
 from mst.errors import MstError
-from mst.options import takes_records
-from mst.settings import RunningOptions, TextOptions, Wanted
+from mst.settings import CorpusOptions, Drawing, PretrainingOptions, TextOptions, Wanted
 
 
 class MstGroup(CommandGroup):
@@ -34,48 +32,21 @@ app = make_app(
 
 INSTALLED = "corpus"
 """Word for the Python sources that are installed here."""
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.")]
 StorePath = Annotated[str, typer.Option("--store", help="Runs are kept here.")]
-RunName = Annotated[str, typer.Argument(help="Number of a finished run, or how its key begins.")]
 Checkpoint = Annotated[str, typer.Option(help="last, best, or the number of an update.")]
 
 
 @app.command()
+@takes_records
 def data(
+    corpus: CorpusOptions,
     source: Annotated[
-        str,
-        typer.Argument(help="A file or folder of text, or the word corpus: Python sources."),
+        str, typer.Argument(help="A file or folder of text, or the word corpus: Python sources.")
     ] = INSTALLED,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to make.")] = Path("mst-data"),
-    tokenizer: Annotated[
-        str, typer.Option(help="bytes, bpe (learned from the text), or a tokenizer.json.")
-    ] = "bytes",
-    vocabulary: Annotated[
-        int, typer.Option(min=257, max=2**20, help="Tokens that bpe learns.")
-    ] = 4096,
-    held_out_share: Annotated[
-        float, typer.Option(help="Share of each file, its end, that is not trained on.")
-    ] = 0.05,
-    package: Annotated[
-        list[str] | None,
-        typer.Option(help="Installed package to train on. Repeatable.", show_default="several"),
-    ] = None,
-    held_out: Annotated[str, typer.Option(help="Package never trained on.")] = "networkx",
-    standard_library: Annotated[
-        bool, typer.Option(help="Whether Python's own sources are read.")
-    ] = True,
     as_json: AsJson = False,
 ) -> None:
     """Make a corpus of your own text, or of the Python sources that are installed here."""
-    from marl_runs import writable
-    from mst.data import PACKAGES, TokenizerChoice, build, build_own
-
-    writable(out.absolute().parent)
-    choice = TokenizerChoice(tokenizer, vocabulary)
-    if source == INSTALLED:
-        manifest = build(out, package or PACKAGES, held_out, standard_library, choice)
-    else:
-        manifest = build_own(out, Path(source), held_out_share, choice)
+    manifest = corpus.make(None if source == INSTALLED else Path(source))
     rows = [
         {"split": name, **{key: value for key, value in entry.items() if key != "shards"}}
         for name, entry in manifest.splits.items()
@@ -86,7 +57,7 @@ def data(
     show.print_corpus(rows)
     left = f"; left out: {manifest.not_text} files that are no text" if manifest.not_text else ""
     of = ", ".join(f"{n} {v}" for n, v in manifest.versions.items()) or source
-    tell(f"wrote {out}: {of}{left}")
+    tell(f"wrote {corpus.out}: {of}{left}")
 
 
 @app.command()
@@ -94,7 +65,7 @@ def data(
 def train(
     wanted: Wanted,
     text: TextOptions,
-    running: RunningOptions,
+    running: PretrainingOptions,
     arm: Annotated[
         str,
         typer.Option(
@@ -104,17 +75,11 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Train one arm and keep it in the store; the same command continues where it was stopped."""
-    from mst.training import done, planned_runs, run_row
+    from mst.training import planned_runs, run_row
 
-    runs = planned_runs([arm], wanted, text, running)
-    stored, failed = done(runs, running)
-    rows = [run_row(run) for run in stored]
-    if as_json:
-        print_json(rows)
-    else:
-        show.print_training(rows)
-    if failed:
-        raise typer.Exit(1)
+    stored, complete = running.done(planned_runs([arm], wanted, text, running))
+    print_result(list(map(run_row, stored)), as_json, show.print_training)
+    leave_unless(complete)
 
 
 @app.command()
@@ -122,34 +87,30 @@ def train(
 def compare(
     wanted: Wanted,
     text: TextOptions,
-    running: RunningOptions,
+    running: PretrainingOptions,
     arms: Annotated[str, typer.Option(help="Comma-separated.")] = "dense,tiny,mst",
     by: Annotated[str, typer.Option(help="flops, seconds, or tokens.")] = "flops",
     figures: Annotated[Path | None, typer.Option(help="Folder for pictures; else none.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train arms, unless the store has them, and put them beside each other."""
-    from marl_runs import Store, writable
+    from marl_runs import Store
     from mst import comparing
     from mst.figures import draw_curves
-    from mst.training import done, planned_runs
+    from mst.training import planned_runs
 
     comparing.check_by(by)
     if figures is not None:
         writable(figures)
     runs = planned_runs([name.strip() for name in arms.split(",")], wanted, text, running)
-    stored, failed = done(runs, running)
-    if failed:
-        raise typer.Exit(1)
+    stored, complete = running.done(runs)
+    leave_unless(complete)
     with Store.open(running.store, create=False) as opened:
         curves = comparing.read_curves(opened, stored)
     rows = comparing.comparison(curves, by)
     if figures is not None:
-        _report(draw_curves(curves, figures))
-    if as_json:
-        print_json(rows)
-    else:
-        show.print_comparison(rows, by)
+        tell_written(draw_curves(curves, figures))
+    print_result(rows, as_json, show.print_comparison, by)
 
 
 @app.command()
@@ -160,10 +121,7 @@ def flops(wanted: Wanted, as_json: AsJson = False) -> None:
 
     config = wanted.config()
     rows = [{"preset": wanted.preset, **row} for row in flops_rows(config, wanted.length)]
-    if as_json:
-        print_json(rows)
-    else:
-        show.print_flops(rows)
+    print_result(rows, as_json, show.print_flops)
 
 
 @app.command()
@@ -190,10 +148,7 @@ def evaluate(
             f"{found.config.shape.context}; give a larger corpus"
         )
     rows = [{"split": name, "bits per byte": value} for name, value in bits.items()]
-    if as_json:
-        print_json(rows)
-    else:
-        show.print_bits(rows)
+    print_result(rows, as_json, show.print_bits)
 
 
 @app.command()
@@ -208,33 +163,22 @@ def masks(run: RunName, store: StorePath = "mst-runs.db", as_json: AsJson = Fals
     evolution = [
         {"tokens": int(t), "density": float(d)} for t, d in zip(tokens, densities, strict=True)
     ]
-    if as_json:
-        print_json({"layers": rows, "evolution": evolution})
-    else:
-        show.print_masks(rows, evolution)
+    print_result({"layers": rows, "evolution": evolution}, as_json, show.print_masks)
 
 
 @app.command()
+@takes_records
 def sample(
     run: RunName,
+    drawing: Drawing,
     prompt: Annotated[str, typer.Option(help="How the text begins.")] = "def ",
-    length: Annotated[
-        int, typer.Option(min=1, max=10**6, help="Bytes to write, or tokens of bpe.")
-    ] = 200,
-    temperature: Annotated[float, typer.Option(help="0 takes the likeliest byte.")] = 0.8,
-    top_k: Annotated[
-        int | None, typer.Option(min=1, max=2**20, help="Draw from so many.", show_default="all")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Draws the bytes.")] = 0,
     checkpoint: Checkpoint = "last",
     store: StorePath = "mst-runs.db",
 ) -> None:
     """Let a finished run go on with a text."""
-    from mst.sampling import Drawing
     from mst.sampling import sample as go_on
     from mst.saved import saved_run
 
-    drawing = Drawing(length, temperature, top_k, seed)
     found = saved_run(run, store, checkpoint=checkpoint)
     written = go_on(found.model(), found.tokenizer(), prompt.encode(), drawing)
     typer.echo(written.decode("utf-8", errors="replace"))
@@ -265,12 +209,7 @@ def plot(
     if not curves:
         named = ", ".join(map(str, places))
         raise MstError(f"{named}: has no finished runs of `mst train` to draw; train some first")
-    _report(draw_curves(curves, out))
-
-
-def _report(paths: Sequence[Path]) -> None:
-    for path in paths:
-        tell(f"wrote {path}")
+    tell_written(draw_curves(curves, out))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from marl_common import FloatArray
+from marl_common import FloatArray, not_known
 from marl_runs import Store, StoredRun, mean_interval
-from mst.errors import unknown_choice
+from mst.errors import MstError
 
 BY = ("tokens", "flops", "seconds")
 """What arms are made equal in: tokens, counted operations, processor time."""
@@ -23,7 +23,7 @@ def check_by(by: str) -> None:
         MstError: It is none of :data:`BY`.
     """
     if by not in BY:
-        raise unknown_choice("--by", by, BY)
+        raise MstError(not_known("--by", by, BY))
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from marl_common import check_settings, option
 from mst.attention import PATTERNS, check_pattern
-from mst.errors import MstError, check_at_least, unknown_choice
-from mst.options import option
+from mst.errors import MstError
 from mst.phases import Phase, check_phases
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ class GptShape:
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        for name in ("layers", "width", "heads", "context"):
-            check_at_least(name, getattr(self, name), 1)
-        check_at_least("vocabulary", self.vocabulary, BYTES)
-        check_at_least("hidden", self.inner, 1)
+        check_settings(self, MstError)
         if self.width % self.heads:
             raise MstError(
                 f"width: got {self.width}, expected a multiple of the {self.heads} heads; "
@@ -121,9 +118,7 @@ class SparseSettings:
     """
 
     sparsity: float = option(0.0, "S.", shown=PRESET)
-    phases: tuple[Phase, ...] = option(
-        (), "NAME:START-END:LAW:ATTENTION, comma-separated.", kind=str, shown=PRESET
-    )
+    phases: tuple[Phase, ...] = ()
     every: int = option(100, "Updates between topology steps.", low=1, high=10**9)
     drop: float = option(0.3, "z, share dropped.")
     growth: str = option("mixed", "static, set, rigl, mixed.")
@@ -131,15 +126,15 @@ class SparseSettings:
     rule: str = option("er", "er, or uniform.")
     optimizer_state: str = option("local", "local, local:W, reset, keep.")
     faithful: bool = option(
-        False, "Optimiser as in the released code of MST.", name="--faithful/--no-faithful"
+        False, "Optimiser as in the released code of MST.", "--faithful/--no-faithful"
     )
     mask_head: bool = option(
-        False, "Mask the tied head.", name="--mask-head/--dense-head", shown="dense-head"
+        False, "Mask the tied head.", "--mask-head/--dense-head", shown="dense-head"
     )
     pattern: str = option(
         "local+strided",
         "dense, local, strided, local+strided, fixed, blocks:SIZE, span:RAMP.",
-        name="--attention",
+        "--attention",
     )
     window: int = option(32, "Keys nearby.", low=1, high=MOST_LONG, shown=PRESET)
     stride: int = option(64, "s.", low=1, high=MOST_LONG, shown=PRESET)
@@ -163,7 +158,7 @@ class SparseSettings:
             drop_rule=SCORES.make(self.score),
         )
         PATTERNS.make(self.pattern)
-        check_at_least("moves", self.moves, 1)
+        check_settings(self, MstError)
         check_phases(self.phases)
 
 
@@ -190,41 +185,36 @@ class AdamSettings:
         clip: Largest norm of the gradient.
     """
 
-    lr: float = option(1e-3, "Learning rate.", shown=PRESET)
+    lr: float = option(1e-3, "Learning rate.", above=0, shown=PRESET)
     law: str = option(
         "trapezoid",
         "How the rate falls: trapezoid (constant, then down in the last tenth), or cosine.",
-        name="--lr-law",
+        "--lr-law",
+        known=RATE_LAWS,
     )
-    warm_up: float = option(0.1, "Share of the updates in which the rate rises.", name="--lr-rise")
+    warm_up: float = option(0.1, "Share of the updates in which the rate rises.", "--lr-rise")
     by_density: float = option(
         0.0,
         "Divide sparse layers' rate by the density to this power.",
-        name="--lr-by-density",
+        "--lr-by-density",
+        low=0,
+        high=1,
         shown=PRESET,
     )
-    floor: float = option(0.1, "Share of the rate that is left at the end.", name="--lr-floor")
-    decay: float = option(0.1, "Share of the updates in which a trapezoid falls.", name="--lr-fall")
+    floor: float = option(0.1, "Share of the rate that is left at the end.", "--lr-floor")
+    decay: float = option(0.1, "Share of the updates in which a trapezoid falls.", "--lr-fall")
     betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = option(0.1, "Decay of matrices.")
     clip: float = option(1.0, "Largest norm of the gradient.")
 
     def __post_init__(self) -> None:
-        if not self.lr > 0:
-            raise MstError(f"lr: got {self.lr}, expected a number above 0; 1e-3 is usual")
+        check_settings(self, MstError)
         if not 0 <= self.warm_up < 1:
             raise MstError(f"warm_up: got {self.warm_up}, expected a share below 1; 0.1 is usual")
-        if self.law not in RATE_LAWS:
-            raise unknown_choice("law of the learning rate", self.law, RATE_LAWS)
         if not 0 < self.decay <= 1 - self.warm_up:
             raise MstError(
                 f"decay: got {self.decay}, expected above 0 and up to {1 - self.warm_up:g}, "
                 "what the warm-up leaves; 0.1 is usual"
-            )
-        if not 0 <= self.by_density <= 1:
-            raise MstError(
-                f"by_density: got {self.by_density}, expected a power from 0 (one learning rate "
-                "for all layers) to 1 (rate divided by the density); 0.5 is usual"
             )
 
 
@@ -251,22 +241,15 @@ class PretrainConfig:
     adam: AdamSettings = field(default_factory=AdamSettings)
     batch: int = option(16, "Windows of an update.", low=1, high=MOST_LONG, shown=PRESET)
     micro_batch: int = option(16, "Windows at once.", low=1, high=MOST_LONG, shown="the batch")
-    backend: Backend = option("masked", "masked, or compiled.")
+    backend: Backend = option("masked", "masked, or compiled.", known=("masked", "compiled"))
     device: str = option("cpu", "cpu, cuda, or auto.")
-    repeat: bool = option(False, "Read the text more than once.", name="--repeat/--no-repeat")
-    dtype: str = option("float32", "float32, or bfloat16 in products (autocast).")
-    compile: bool = option(
-        False, "Translate the model by torch.compile.", name="--compile/--no-compile"
-    )
+    repeat: bool = option(False, "Read the text more than once.", "--repeat/--no-repeat")
+    dtype: str = option("float32", "float32, or bfloat16 in products (autocast).", known=DTYPES)
+    compile: bool = option(False, "Translate the model by torch.compile.", "--compile/--no-compile")
     processes: int = option(1, "Processes that share a batch (DDP, gloo).", low=1, high=64)
 
     def __post_init__(self) -> None:
-        from sparse_training import BACKENDS  # imports torch, which help does without
-
-        check_at_least("batch", self.batch, 1)
-        check_at_least("micro_batch", self.micro_batch, 1)
-        if self.dtype not in DTYPES:
-            raise unknown_choice("dtype", self.dtype, DTYPES)
+        check_settings(self, MstError)
         if self.batch % self.micro_batch:
             raise MstError(
                 f"micro_batch: got {self.micro_batch}, expected a divisor of the batch "
@@ -282,8 +265,6 @@ class PretrainConfig:
                 f"processes: got {self.processes} on device {self.device!r}, expected 1 there; "
                 "several share the batches of a processor alone: use --device cpu"
             )
-        if self.backend not in BACKENDS:
-            raise unknown_choice("backend", self.backend, BACKENDS)
         if self.backend == "compiled" and not self.device.startswith("cpu"):
             raise MstError(
                 f"backend compiled runs on the processor, got device {self.device!r}; use "

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
-
-from marl_common import suggest
 
 if TYPE_CHECKING:
     from sparse_training import NamedParts
@@ -31,32 +28,6 @@ class NotFiniteError(RuntimeError):
 
 class TeamError(RuntimeError):
     """A process that shared a run was lost."""
-
-
-def unknown_choice(what: str, given: str, known: Iterable[str]) -> MstError:
-    """Build the error for a name that is none of those known.
-
-    Args:
-        what: Kind of thing that was named, e.g. ``"arm"``.
-        given: The name as given.
-        known: Every name that would have been right.
-
-    Returns:
-        The error, with the nearest known name where one is near.
-    """
-    names = list(known)
-    hint = suggest(given, names)
-    return MstError(f"{what}: got {given!r}, expected one of {', '.join(names)}.{hint}")
-
-
-def check_at_least(what: str, value: float, low: float) -> None:
-    """Refuse a value below `low`.
-
-    Raises:
-        MstError: It is.
-    """
-    if not value >= low:
-        raise MstError(f"{what}: got {value}, expected at least {low}; give a larger one")
 
 
 def made_by_name(where: str, known: NamedParts[Part], text: str) -> Part:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from marl_common import atomic_write
-from marl_runs import Autosave, Context, Experiment, MetricBoard
+from marl_runs import Context, Experiment, TrainingSession, training_session
 from mst.config import PretrainConfig
 from mst.errors import CorpusError, NotFiniteError
 
@@ -132,23 +132,27 @@ class SparsePretraining(Experiment):
         from mst.checkpoints import FORMAT, ModelKeeper
         from mst.evaluating import result_of
 
-        autosave = Autosave(context, trainer, FORMAT)
-        if autosave.resume():
-            context.rewind(trainer.done * self.config.tokens_per_update)
-        trainer.team.wait()
         keeper = ModelKeeper(context.folder, corpus.tokenizer, self.keeping.save_every)
-        with MetricBoard(self.keeping.log, f"{self.name} {self.identity().key[:8]}") as board:
-            curve = _Curve(context, board, corpus, keeper, self.keeping.evaluate_every)
+        each = self.config.tokens_per_update
+        with training_session(
+            self, context, trainer, FORMAT, lambda: trainer.done * each
+        ) as session:
+            trainer.team.wait()
+            curve = _Curve(session, corpus, keeper, self.keeping.evaluate_every)
             try:
                 while trainer.team.go_on(trainer.done < trainer.updates):
                     trainer.step()
                     curve.tick(trainer)
                     keeper.tick(trainer)
-                    autosave.tick()
+                    session.tick()
             except NotFiniteError as error:
                 raise NotFiniteError(f"{error}; {_kept(keeper)}") from None
-        autosave.finish()
         return result_of(trainer, corpus, self.windows)
+
+    @property
+    def log(self) -> str | None:
+        """The board that draws its figures."""
+        return self.keeping.log
 
 
 def _kept(keeper: ModelKeeper) -> str:
@@ -170,14 +174,9 @@ class _Curve:
     """Judges the model now and then, keeps it, and sends a point of the learning curve."""
 
     def __init__(
-        self,
-        context: Context,
-        board: MetricBoard,
-        corpus: Corpus,
-        keeper: ModelKeeper,
-        every: int | None,
+        self, session: TrainingSession, corpus: Corpus, keeper: ModelKeeper, every: int | None
     ) -> None:
-        self._context, self._board, self._corpus = context, board, corpus
+        self._session, self._corpus = session, corpus
         self._keeper, self._every = keeper, every
 
     def _due(self, trainer: Pretrainer) -> bool:
@@ -195,7 +194,7 @@ class _Curve:
         """
         tokens = trainer.done * trainer.config.tokens_per_update
         if not self._due(trainer):
-            self._context.progress(tokens)
+            self._session.context.progress(tokens)
             return
         from mst.evaluating import WHILE_TRAINING, bits_per_byte
 
@@ -215,8 +214,5 @@ class _Curve:
             "executed_flops": trainer.work.executed.total,
             "cpu_s": trainer.cpu_s,
         }
-        for name, value in figures.items():
-            self._context.metric(name, value, tokens)
-            self._board.add(name, value, tokens)
-        self._context.progress(tokens, bits)
+        self._session.send(figures, tokens, bits)
         self._keeper.evaluated(trainer, bits)

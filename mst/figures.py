@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marl_common import FloatArray
-from marl_runs import colour, grouped, line_style, mean_interval, new_figure, save_figure, writable
+from marl_runs import (
+    Line,
+    draw_lines,
+    grouped,
+    mean_interval,
+    new_figure,
+    save_figure,
+    writable,
+)
 from mst.comparing import BY, Curve
 from mst.errors import MstError
 
@@ -21,7 +28,7 @@ LONGER = 8
 LABELS = {"tokens": "tokens", "flops": "counted FLOPs", "seconds": "processor time [s]"}
 
 
-def mean_curve(curves: Sequence[Curve], by: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+def mean_curve(curves: Sequence[Curve], by: str) -> Line:
     """What was used, mean bits per byte over seeds, and half width of its interval.
 
     Args:
@@ -49,13 +56,10 @@ def draw_curves(curves: Sequence[Curve], folder: Path, name: str = "mst") -> lis
 def _figure(curves: Sequence[Curve]) -> Figure:
     figure = new_figure(12, 4)
     groups = grouped((curve.arm, curve.settings, curve) for curve in curves)
-    handles = {}
+    handles: dict[str, Any] = {}
     for axes, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
         lines = {label: mean_curve(own, by) for label, own in groups.items()}
-        for place, (label, (used, mean, half)) in enumerate(lines.items()):
-            look = {"color": colour(place), "linestyle": line_style(place)}
-            (handles[label],) = axes.plot(used, mean, linewidth=1.2, **look)
-            axes.fill_between(used, mean - half, mean + half, alpha=0.15, color=colour(place))
+        handles |= draw_lines(axes, lines, list(groups))
         axes.set_xlabel(LABELS[by])
         _scale(axes, [used[-1] for used, _, _ in lines.values()])
     figure.axes[0].set_ylabel("bits per byte, held-out files")

@@ -14,8 +14,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from marl_common import not_known
 from mst.attention import DENSE, PATTERNS
-from mst.errors import MstError, made_by_name, unknown_choice
+from mst.errors import MstError, made_by_name
 from sparse_training import LAWS, cosine_drop, density_at
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Phase:
 
     def __post_init__(self) -> None:
         if self.name not in NAMES:
-            raise unknown_choice("phase", self.name, NAMES)
+            raise MstError(not_known("phase", self.name, NAMES))
         made_by_name(f"phase {self.name}", LAWS, self.law)
         if self.attention is not None:
             made_by_name(f"phase {self.name}", PATTERNS, self.attention)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from marl_common import not_known
 from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
-from mst.errors import unknown_choice
+from mst.errors import MstError
 from mst.phases import RESTORATION, ULTRA, WARM_UP, Phase
 
 
@@ -65,5 +66,5 @@ def preset(name: str) -> Preset:
         MstError: There is none.
     """
     if name not in PRESETS:
-        raise unknown_choice("preset", name, PRESETS)
+        raise MstError(not_known("preset", name, PRESETS))
     return PRESETS[name]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -12,30 +10,7 @@ from marl_runs import make_generator
 from mst.data import Tokenizer
 from mst.errors import MstError
 from mst.model import SparseGpt
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """How tokens are drawn.
-
-    Attributes:
-        length: Tokens to write.
-        temperature: Divides the logits; 0 takes the likeliest token.
-        top_k: Only so many of the likeliest are drawn from; None: all.
-        seed: Draws them.
-
-    Raises:
-        MstError: A number out of range.
-    """
-
-    length: int
-    temperature: float = 0.8
-    top_k: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.temperature < float("inf"):
-            raise MstError(f"temperature: got {self.temperature}, expected 0 or more; 0.8 is usual")
+from mst.settings import Drawing
 
 
 @torch.no_grad()

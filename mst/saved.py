@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mst.checkpoints import LAST, LEARNT, model_file
 from mst.config import PretrainConfig
-from mst.errors import CorpusError, MstError
+from mst.errors import CorpusError
 from mst.experiment import KIND
 
 if TYPE_CHECKING:
@@ -81,16 +81,13 @@ def saved_run(
         checkpoint: ``last``, ``best``, or the number of an update.
 
     Raises:
-        MstError: It is no run of `mst train`, or has kept no such model.
+        StoreError: It is no run of `mst train`.
+        MstError: It has kept no such model.
     """
-    from marl_runs import Store
+    from marl_runs import Store, kept_run
 
     with Store.open(store, create=False) as opened:
-        found = opened.run(name)
-        if found.kind != KIND:
-            raise MstError(
-                f"run {name!r} is a {found.kind} run, expected one of `mst train`; give another"
-            )
+        found = kept_run(opened, name, [KIND], finished=False)
         read = {one: opened.metrics(found.id, one) for one in metrics}
         state = LEARNT.load(model_file(opened.folder(found.key), checkpoint))
     return SavedRun(found, PretrainConfig.of(state["config"]), state, read)

@@ -2,131 +2,134 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from marl_common import LARGEST_SEED, MOST_THREADS
+from marl_common import LARGEST_SEED, Given, option
+from marl_runs import RunningOptions, SeedOptions
 from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
 from mst.errors import MstError
-from mst.options import (
-    OptionRecord,
-    OptionText,
-    option,
-    option_fields,
-    option_name,
-    parameter,
-)
 from mst.phases import Phase, parse_phases, phases_text
 
 if TYPE_CHECKING:
     from mst.arms import ArmRun
+    from mst.data import Manifest
 
 MOST_TOKENS = 10**15
-PartName = Literal["shape", "sparse", "adam", ""]
-PARTS: tuple[tuple[PartName, type], ...] = (
-    ("sparse", SparseSettings),
-    ("shape", GptShape),
-    ("adam", AdamSettings),
-    ("", PretrainConfig),
-)
-"""Part of :class:`PretrainConfig` -> the record whose fields are options."""
-
-
-def settings_options() -> Iterator[tuple[PartName, str, str, Any, OptionText]]:
-    """Part, field, name of the option, default and text of every setting."""
-    for part, record in PARTS:
-        for name, default, text in option_fields(record):
-            yield part, name, option_name(name, text), default, text
+PARTS = {SparseSettings: "sparse", GptShape: "shape", AdamSettings: "adam", PretrainConfig: ""}
+"""What a configuration is made of -> its place in it."""
 
 
 @dataclass(frozen=True)
-class TextOptions(OptionRecord):
+class CorpusOptions:
+    """How a corpus is made.
+
+    Attributes:
+        out: Folder to make.
+        tokenizer: bytes, bpe (learned from the text), or a tokenizer.json.
+        vocabulary: Tokens that bpe learns.
+        held_out_share: Share of each file, its end, that is not trained on.
+        package: Installed package to train on. Repeatable.
+        held_out: Package never trained on.
+        standard_library: Whether Python's own sources are read.
+    """
+
+    out: Path = option(Path("mst-data"), "", "--out", "-o")
+    tokenizer: str = option("bytes")
+    vocabulary: int = option(4096, low=257, high=2**20)
+    held_out_share: float = option(0.05)
+    package: tuple[str, ...] = option((), shown="several")
+    held_out: str = option("networkx")
+    standard_library: bool = option(True)
+
+    def make(self, source: Path | None) -> Manifest:
+        """Make the corpus of a text, or of the Python sources that are installed here.
+
+        Raises:
+            CorpusError: There is no such text, or too little.
+        """
+        from marl_runs import writable
+        from mst.data import PACKAGES, TokenizerChoice, build, build_own
+
+        writable(self.out.absolute().parent)
+        choice = TokenizerChoice(self.tokenizer, self.vocabulary)
+        if source is not None:
+            return build_own(self.out, source, self.held_out_share, choice)
+        packages = self.package or PACKAGES
+        return build(self.out, packages, self.held_out, self.standard_library, choice)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How tokens are drawn.
+
+    Attributes:
+        length: Bytes to write, or tokens of bpe.
+        temperature: 0 takes the likeliest byte.
+        top_k: Draw from so many.
+        seed: Draws the bytes.
+
+    Raises:
+        MstError: A number out of range.
+    """
+
+    length: int = option(200, low=1, high=10**6)
+    temperature: float = option(0.8)
+    top_k: int | None = option(None, kind=int, low=1, high=2**20, shown="all")
+    seed: int = option(0, low=0, high=LARGEST_SEED)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < float("inf"):
+            raise MstError(f"temperature: got {self.temperature}, expected 0 or more; 0.8 is usual")
+
+
+@dataclass(frozen=True)
+class TextOptions(SeedOptions):
     """Which text is learned from, and by which seeds.
 
     Attributes:
-        seed: Seeds; None: 0.
-        corpus: Folder that ``mst data`` made.
+        corpus: Folder that `mst data` made.
     """
 
-    seed: list[int] | None = option(
-        None, "Repeatable.", kind=list[int], low=0, high=LARGEST_SEED, shown="0"
-    )
-    corpus: Path = option(Path("mst-data"), "Folder that `mst data` made.", kind=Path)
+    corpus: Path = option(Path("mst-data"))
 
 
 @dataclass(frozen=True)
-class RunningOptions(OptionRecord):
+class PretrainingOptions(RunningOptions):
     """How runs are done and kept; nothing here changes what is learned.
 
     Attributes:
-        threads: Processor threads of a run.
-        store: Where runs are kept.
-        workers: Runs at the same time.
-        log: A board that the learning curve is sent to.
-        evaluate_every: Updates between points of the learning curve; None: a twentieth of the run.
-        save_every: Updates between checkpoints that are kept; None keeps the last and the best.
+        evaluate_every: Updates between evaluations.
+        save_every: Updates between checkpoints that are kept.
     """
 
-    threads: int = option(1, "Processor threads.", low=1, high=MOST_THREADS)
-    store: str = option("mst-runs.db", "Runs are kept here.")
-    workers: int = option(1, "Runs at the same time.", low=1, high=MOST_THREADS)
-    log: str | None = option(None, "tensorboard:FOLDER or mlflow:FOLDER.", kind=str)
+    store: str = option("mst-runs.db")
     evaluate_every: int | None = option(
-        None, "Updates between evaluations.", kind=int, low=1, high=10**9, shown="a 20th of the run"
+        None, kind=int, low=1, high=10**9, shown="a 20th of the run"
     )
-    save_every: int | None = option(
-        None, "Updates between checkpoints that are kept.", kind=int, low=1, high=10**9,
-        shown="last and best alone",
-    )  # fmt: skip
+    save_every: int | None = option(None, kind=int, low=1, high=10**9, shown="last and best alone")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Wanted(Given):
     """What is different from a preset.
 
     Attributes:
-        preset: Its name.
-        tokens: Length of the dense run; None: the preset's.
-        times: See :func:`mst.arms.arm_run`.
-        density_law: Law of phases that name none of their own.
-        given: Options of settings -> their values, phases as text.
+        preset: small, or gpt2.
+        tokens: Tokens of the dense run.
+        phases: NAME:START-END:LAW:ATTENTION, comma-separated.
+        times: Times less than dense that dense-short and tiny cost.
+        density_law: How density moves in phases: linear, cubic, step.
     """
 
-    preset: str = "small"
-    tokens: int | None = None
-    times: float | None = None
-    density_law: str | None = None
-    given: Mapping[str, Any] = field(default_factory=dict)
+    parts = tuple(PARTS)
 
-    @classmethod
-    def parameters(cls) -> list[inspect.Parameter]:
-        """What a command that has it takes."""
-        own = [
-            parameter("preset", "small", OptionText("small, or gpt2.")),
-            parameter("tokens", None, OptionText(
-                "Tokens of the dense run.", int, low=1, high=MOST_TOKENS, shown="preset")),
-            parameter("times", None, OptionText(
-                "Times less than dense that dense-short and tiny cost.", float,
-                shown="as counted")),
-            parameter("density_law", None, OptionText(
-                "How density moves in phases: linear, cubic, step.", str, shown="preset")),
-        ]  # fmt: skip
-        settings = [
-            parameter(name, default, text, given=None)
-            for _, _, name, default, text in settings_options()
-        ]
-        return [*own[:2], *settings, *own[2:]]
-
-    @classmethod
-    def of_options(cls, values: Mapping[str, Any]) -> Wanted:
-        """From a command's values."""
-        names = [name for _, _, name, _, _ in settings_options()]
-        given = {name: values[name] for name in names if values[name] is not None}
-        own = ("preset", "tokens", "times", "density_law")
-        return cls(**{name: values[name] for name in own}, given=given)
+    preset: str = option("small")
+    tokens: int | None = option(None, kind=int, low=1, high=MOST_TOKENS, shown="preset")
+    phases: str | None = option(None, shown="preset")
+    times: float | None = option(None, kind=float, shown="as counted")
+    density_law: str | None = option(None, shown="preset")
 
     def config(self) -> PretrainConfig:
         """Settings of MST.
@@ -137,10 +140,10 @@ class Wanted:
         from mst.presets import preset
 
         base = preset(self.preset).config
-        parts: dict[str, dict[str, Any]] = {part: {} for part, _ in PARTS}
-        for part, name, option_, _, _ in settings_options():
-            if option_ in self.given:
-                parts[part][name] = self.given[option_]
+        parts: dict[str, dict[str, Any]] = {part: {} for part in PARTS.values()}
+        for record, name, key, _, _ in self.settings():
+            if key in self.given:
+                parts[PARTS[record]][name] = self.given[key]
         parts["sparse"] |= self._phases(base.sparse.phases)
         own = parts.pop("")
         if "batch" in own and "micro_batch" not in own:
@@ -149,8 +152,8 @@ class Wanted:
         return replace(base, **made, **own)
 
     def _phases(self, usual: tuple[Phase, ...]) -> dict[str, Any]:
-        if "phases" in self.given:
-            return {"phases": parse_phases(self.given["phases"], self.density_law or "linear")}
+        if self.phases is not None:
+            return {"phases": parse_phases(self.phases, self.density_law or "linear")}
         if self.density_law is None:
             return {}
         return {"phases": tuple(replace(phase, law=self.density_law) for phase in usual)}
@@ -199,7 +202,7 @@ class Wanted:
         usual, found = _values(preset(self.preset).config), _values(self.config())
         if found["micro_batch"] == found["batch"]:
             del found["micro_batch"]
-        if "phases" not in self.given:
+        if self.phases is None:
             found |= {"phases": usual["phases"]}
         parts = [self.preset] if self.preset != "small" else []
         parts += [f"{name} {_brief(v)}" for name, v in found.items() if v != usual[name]]
@@ -216,10 +219,9 @@ class Wanted:
 
 def _values(config: PretrainConfig) -> dict[str, Any]:
     """Options -> values of settings."""
-    found = {}
-    for part, name, option_, _, _ in settings_options():
-        value = getattr(getattr(config, part) if part else config, name)
-        found[option_] = phases_text(value) if name == "phases" else value
+    found = {"phases": phases_text(config.sparse.phases)}
+    for record, name, key, _, _ in Wanted.settings():
+        found[key] = getattr(getattr(config, PARTS[record]) if PARTS[record] else config, name)
     return found
 
 

@@ -88,8 +88,8 @@ def print_flops(rows: Rows) -> None:
     print_rows("Training operations of whole runs", shown, COUNTED, columns)
 
 
-def print_masks(rows: Rows, evolution: Rows) -> None:
+def print_masks(rows: Mapping[str, Rows]) -> None:
     """Print one row a layer, and the density along the run."""
     note = "weights kept: least / mean / most"
-    print_rows("Masks at the end of the sparse phase", rows, note, [])
-    print_rows("\nDensity along the run", evolution, "", [])
+    print_rows("Masks at the end of the sparse phase", rows["layers"], note, [])
+    print_rows("\nDensity along the run", rows["evolution"], "", [])

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from marl_runs import Store, StoredRun, check_board, run_all, usable_device
+from marl_runs import StoredRun, usable_device
 from mst.data import Corpus
 from mst.duration import check_duration
 from mst.experiment import Keeping, SparsePretraining
-from mst.settings import RunningOptions, TextOptions, Wanted
+from mst.settings import PretrainingOptions, TextOptions, Wanted
 
 ROUND = 64
 """Rows of an embedding are a multiple of this where a tokenizer says how many are needed."""
 
 
 def planned_runs(
-    arms: Sequence[str], wanted: Wanted, text: TextOptions, running: RunningOptions
+    arms: Sequence[str], wanted: Wanted, text: TextOptions, running: PretrainingOptions
 ) -> list[SparsePretraining]:
     """The runs of each arm and seed, checked before the first begins.
 
@@ -24,8 +24,7 @@ def planned_runs(
         MstError: A setting is wrong, or the runs would take too long.
         CorpusError: There is no such text, or too little.
     """
-    if running.log is not None:
-        check_board(running.log)
+    running.check()
     check_duration(wanted.config(), wanted.length, running.threads)
     usable_device(wanted.config().device)
     planned = [(arm, wanted.arm_run(arm)) for arm in arms]
@@ -42,13 +41,13 @@ def planned_runs(
             arm, run.config, corpus.manifest.digest, str(text.corpus), seed, run.tokens,
             running.threads, keeping=_keeping(arm, wanted, text, running, seed),
         )
-        for seed in text.seed or [0]
+        for seed in text.seed
         for arm, run in planned
     ]  # fmt: skip
 
 
 def _keeping(
-    arm: str, wanted: Wanted, text: TextOptions, running: RunningOptions, seed: int
+    arm: str, wanted: Wanted, text: TextOptions, running: PretrainingOptions, seed: int
 ) -> Keeping:
     """What a run reports and keeps."""
     options = {
@@ -59,16 +58,6 @@ def _keeping(
         **{name: value for name, value in vars(running).items() if value is not None},
     }
     return Keeping(wanted.label(), options, running.evaluate_every, running.save_every, running.log)
-
-
-def done(
-    runs: Sequence[SparsePretraining], running: RunningOptions
-) -> tuple[list[StoredRun], bool]:
-    """Do what is not done: the runs as the store has them, and whether one is not finished."""
-    with Store.open(running.store) as opened:
-        summary = run_all(runs, opened, workers=running.workers)
-        stored = [run for key in summary.keys for run in opened.runs(key=key)[:1]]
-    return stored, bool(summary.failed or summary.interrupted)
 
 
 def run_row(run: StoredRun) -> dict[str, Any]:

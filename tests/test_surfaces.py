@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import pkgutil
@@ -39,6 +40,16 @@ def test_every_name_is_there(name: str) -> None:
         except ModuleNotFoundError as error:
             if error.name not in EXTRAS:
                 raise
+
+
+@pytest.mark.parametrize("name", [*PACKAGES, *PARTS, "marl_runs", "baselines"])
+def test_the_names_are_all_of_the_stub_in_order(name: str) -> None:
+    package = importlib.import_module(name)
+    assert package.__file__ is not None
+    tree = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    offered = {alias.asname for node in imports for alias in node.names}
+    assert list(package.__all__) == sorted(offered - {None})
 
 
 @pytest.mark.parametrize("name", [*PACKAGES, *PARTS])

@@ -13,7 +13,6 @@ from .proof import Proof as Proof
 from .proof import ProofProgress as ProofProgress
 from .proof import ProveError as ProveError
 from .proving import can_prove as can_prove
-from .proving import can_record as can_record
 from .proving import prove as prove
 from .structure_space import StructureSpace as StructureSpace
 from .tree import Tree as Tree

@@ -61,6 +61,6 @@ def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimit
     elif problem.why_empty() is None:
         found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
         if found.best_action is not None:
-            solver.look(found.best_action[None])
+            solver.better(found.best_action)
     status = solver.run()
     return Proof(solver.mapping, solver.value, solver.bound, status, solver.counts, elapsed())

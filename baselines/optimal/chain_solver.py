@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baselines.optimal.chain_structures import ChainStructures
+from baselines.optimal.chain_values import improved
 from baselines.optimal.proof import Counts, ProofProgress, Status
-from cost_models import ChainBrancher, ChainChoices, ChainNode, CostsToGo
+from cost_models import (
+    ChainBrancher,
+    ChainChoices,
+    ChainNode,
+    ChainSpread,
+    CostsToGo,
+    Frontier,
+)
+from layers import DIMS
 from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -23,12 +32,14 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9
 """What two figures may differ by without one being the better; far above rounding."""
-MAPPINGS = 512
+MAPPINGS = 1024
 """Mappings evaluated at a time."""
 STRUCTURES = 64
 """Structures evaluated at a time, at most."""
 PER_STRUCTURE = 1000
 """Boxes that take about as long as the loop orders of a structure."""
+PER_NODE = 20_000
+"""The same for the choices of one memory, however few they are."""
 DIVES = 32
 """Every so many ways of spreading units the best tiles of one are looked at at once."""
 
@@ -86,19 +97,43 @@ class ChainSolver:
         energies = (limits.get(f"max_{n}", math.inf) for n in ("energy_nj", "energy_total_nj"))
         self._most = limits.get("max_latency_cycles", math.inf), min(energies)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
-        self._numbers, self._bytes, self._ways, self._turned = count(), 0, 0, 0
-        self.status: Status | None = None
-        self._begin()
+        self._numbers, self._bytes, self._ways, self._nodes = count(), 0, 0, 0
+        self._frontier: Frontier | None = None
+        if len(self.structures.ways):
+            self._push(self.problem.bound or 0.0, self._begin)
 
-    def _begin(self) -> None:
+    def _begin(self, bound: float) -> None:
         """Order the ways of spreading units by what they can reach at least."""
-        late, spent = self._powers
-        energy = self.problem.figure_bounds.get("energy_nj", 0.0)
-        keys = self.structures.turns() ** late * max(energy, 0.0) ** spent
+        turns = self.structures.turns()
+        spread = self.structures.widest()
+        if spread is None:
+            late, spent = self._powers
+            self._energy = max(self.problem.figure_bounds.get("energy_nj", 0.0), 0.0)
+            keys = turns**late * self._energy**spent
+        else:
+            bounds = self._bounds(spread, ((0,) * len(DIMS),) * len(spread.spatial))
+            bounds.fill_turns()
+            bounds.fill()
+            bounds.fill_ports()
+            self.counts.boxes += bounds.table_cells * 2
+            self._frontier = Frontier(bounds, self.enough)
+            self._energy = self._frontier.energy
+            keys = self._frontier.of_turns(bounds, turns)
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
-        if len(self._order):
-            self._push(float(self._keys[0]), self._take, 0)
+        self._push(max(bound, float(self._keys[0])), self._take, 0)
+
+    def _bounds(self, spread: ChainSpread, redundant: Any) -> ChainBrancher:
+        togo = CostsToGo(spread, self.structures.tiles, redundant, spread.energy)
+        return ChainBrancher(spread, togo, self._powers, self._most)
+
+    def _slowest(self) -> float:
+        """Cycles from which on no mapping is of interest."""
+        late, spent = self._powers
+        least = float(self._energy**spent)
+        if late == 0 or not 0 < least < math.inf or not math.isfinite(self.enough):
+            return self._most[0]
+        return float(min(self._most[0], (self.enough / least) ** (1 / late)) * (1 + ROUNDING))
 
     def _push(self, bound: float, step: Callable[..., None], *args: Any) -> None:
         if bound < self.enough:
@@ -135,7 +170,8 @@ class ChainSolver:
                 return "timeout"
             if self._bytes > self.max_memory:
                 return "memory"
-            if self.counts.boxes + PER_STRUCTURE * self.counts.structures >= self.most_boxes:
+            work = PER_STRUCTURE * self.counts.structures + PER_NODE * self._nodes
+            if self.counts.boxes + work >= self.most_boxes:
                 return "boxes"
             bound, _, step, args = heapq.heappop(self._heap)
             try:
@@ -153,28 +189,21 @@ class ChainSolver:
     # -------------------------------------------------------------- ways of spreading units
 
     def _take(self, bound: float, place: int) -> None:
-        """Bound the next way by itself."""
+        """Bound the next way by the MAC steps that its memories have room for."""
         picks = self.structures.ways[self._order[place]]
-        spread, redundant = self.structures.spread(picks), self.structures.redundant(picks)
-        togo = CostsToGo(spread, self.structures.tiles, redundant, spread.energy)
-        way = Way(picks, ChainBrancher(spread, togo, self._powers, self._most))
-        self._push(max(bound, way.bounds.quick_bound()), self._turn, way)
+        way = Way(
+            picks, self._bounds(self.structures.spread(picks), self.structures.redundant(picks))
+        )
+        way.bounds.frontier = self._frontier
+        way.bounds.slower_than(self._slowest())
+        reach = bound if self._frontier is None else self._frontier.reach(way.bounds)
+        self._push(max(bound, reach), self._fill, way)
         if place + 1 < len(self._order):
             self._push(float(self._keys[place + 1]), self._take, place + 1)
 
-    def _turn(self, bound: float, way: Way) -> None:
-        """Bound it by the MAC steps that its memories have room for."""
-        way.bounds.fill_turns()
-        self._turned += 1
-        if self._turned & (self._turned - 1) == 0:  # a good value early rules out much
-            way.bounds.fill()
-            self.counts.boxes += way.bounds.table_cells
-            root = way.bounds.root()
-            self._dive(way, root, self._choices(way, root))
-        self._push(max(bound, way.bounds.quick_bound()), self._fill, way)
-
     def _fill(self, bound: float, way: Way) -> None:
         """Bound it by tables of energy."""
+        way.bounds.fill_turns()
         way.bounds.fill()
         self.counts.boxes += way.bounds.table_cells
         self._ways += 1
@@ -182,29 +211,30 @@ class ChainSolver:
         choices = self._choices(way, root)
         if len(choices.bounds) == 0:
             return
-        low = max(bound, float(choices.bounds[0]))
         if self._ways & (self._ways - 1) == 0 or self._ways % DIVES == 0:
             self._dive(way, root, choices)
-        self._push(low, self._fill_ports, way)
+        self._push(max(bound, float(choices.bounds[0])), self._fill_ports, way)
 
     def _fill_ports(self, bound: float, way: Way) -> None:
         """Bound it by tables of ports."""
         way.bounds.fill_ports()
-        self.counts.boxes += way.bounds.table_cells
+        self.counts.boxes += way.bounds.table_cells * 2
         self._expand(bound, way, way.bounds.root())
 
     # -------------------------------------------------------------- tiles
 
     def _choices(self, way: Way, node: ChainNode) -> ChainChoices:
+        before = way.bounds.bounded
         found = way.bounds.children(node, self.enough)
-        self.counts.boxes += way.bounds.cells(node)
+        self.counts.boxes += way.bounds.bounded - before
+        self._nodes += 1
         return found
 
     def _dive(self, way: Way, node: ChainNode, choices: ChainChoices) -> None:
         """Evaluate what the best choices lead to, for a value."""
         while len(choices.bounds):
             if node.depth + 1 == self.structures.facts.depth:
-                self.look(next(self._orders(Open(way, node, choices, 0))))
+                self.better(next(self._orders(Open(way, node, choices, 0)))[0])
                 return
             kind = way.bounds.classes[choices.classes[0]]
             node = way.bounds.child(node, kind, choices.tiles[0])
@@ -243,15 +273,21 @@ class ChainSolver:
         found = [self._orders(some._replace(place=place)) for place in range(first, last)]
         values = self.look(np.concatenate([next(batches) for batches in found]))
         self.counts.structures += last - first
+        waiting: list[IntArray] = []
         for place, value, batches in zip(range(first, last), values, found, strict=True):
             if value <= choices.bounds[place] * (1 + ROUNDING):
                 continue
             for actions in batches:
                 if choices.bounds[place] >= self.enough:
                     break
-                self.look(actions)
-                if time.perf_counter() >= self.deadline:
-                    return place
+                waiting.append(actions)
+                if sum(map(len, waiting)) >= MAPPINGS:
+                    self.look(np.concatenate(waiting))
+                    waiting = []
+                    if time.perf_counter() >= self.deadline:
+                        return place
+        if waiting:
+            self.look(np.concatenate(waiting))
         return last
 
     def _orders(self, some: Open) -> Iterator[IntArray]:
@@ -263,6 +299,12 @@ class ChainSolver:
         return _batches(
             *self.structures.actions(way.picks, bounds.spread, tiles, kinds, bounds.halos)
         )
+
+    def better(self, action: IntArray) -> None:
+        """Better a mapping one choice at a time, and remember it if it is the best."""
+        action, _, looked = improved(self.problem, action)
+        self.counts.evaluated += looked
+        self.look(action[None])
 
     def look(self, actions: IntArray) -> FloatArray:
         """Evaluate mappings and remember the best."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, shared_out
+from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, WidestSpread, shared_out
 from layers import DIMS
 from maestro_env import ChainSpace
 from marl_common import IntArray
@@ -76,7 +76,7 @@ class ChainStructures:
         for row in self._tile:
             pairs = zip(row, values, strict=True)
             offered.append(tuple(np.isin(v, self._choices(column)) for column, v in pairs))
-        return ChainTiles(tuple(values), tuple(offered))
+        return ChainTiles(tuple(values), tuple(offered), {})
 
     def _shared(self, tiles: set[int]) -> set[int]:
         """Tiles, and those that units of levels which hold nothing make of them."""
@@ -124,17 +124,27 @@ class ChainStructures:
         spatial = tuple(tuple(fans[level].units for level in gap) for gap in self._gaps)
         return ChainSpread(self.facts, spatial, self.dims)
 
+    def widest(self) -> ChainSpread | None:
+        """All ways at once; None where levels that hold nothing stand behind a fan-out."""
+        if any(len(gap) > 1 for gap in self._gaps):
+            return None
+        most = (np.max([fan.units for fan in self.fans[gap[0]]], axis=0) for gap in self._gaps)
+        spatial = tuple((tuple(int(n) for n in units),) for units in most)
+        return WidestSpread(self.facts, spatial, self.dims)
+
     def redundant(self, way: IntArray) -> tuple[Vector, ...]:
         """By gap and dimension, the most units below its own that another way has there.
 
         Where those suffice, the other way has the same mapping.
         """
         found = []
-        for gap in self._gaps[:-1]:
+        for gap in self._gaps:
             fans = self.fans[gap[-1]]
             own = fans[way[gap[-1]]]
             found.append(tuple(_fewer(fans, own, d) for d in range(len(DIMS))))
-        return (*found, (0,) * len(DIMS))
+        if len(self._gaps[-1]) > 1:
+            found[-1] = (0,) * len(DIMS)
+        return tuple(found)
 
     def orders(self, m: int, iterates: tuple[bool, ...], kind: Any, halos: list[int]) -> list[int]:
         """Choices of a memory's loop order that differ in loops that iterate, of one class."""

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from baselines.optimal.proof import Proof, ProofProgress
-from baselines.optimal.proving import LEAST_MEMORY, can_prove, prove
+from baselines.optimal.proof import LEAST_MEMORY, Proof, ProofProgress
 from baselines.registry import load
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError, SearchResult
 from cost_models import ChainBatch, ChainMapping, Mapping, MappingBatch
@@ -80,6 +79,10 @@ class Optimal(BaseSearcher):
         Raises:
             SearcherError: The cost model offers no bounds for this problem.
         """
+        from baselines.optimal.proving import (
+            can_prove,  # whoever asks for an answer needs no solver
+        )
+
         self.check_depth(problem)
         reason = can_prove(problem)
         if reason is not None:
@@ -101,6 +104,8 @@ class Optimal(BaseSearcher):
 
     def prove(self, problem: Problem, start: Mapping | ChainMapping | None) -> Proof:
         """The proof with this searcher's options; the problem's counters stay as they are."""
+        from baselines.optimal.proving import prove
+
         config = self.config
         return prove(
             problem,

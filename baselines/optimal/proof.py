@@ -10,6 +10,8 @@ from baselines.optimal.tree import Tree
 from cost_models import ChainMapping, Mapping
 
 Status = Literal["optimal", "within_gap", "timeout", "memory", "boxes", "empty"]
+LEAST_MEMORY = 16 << 20
+"""Least memory that a proof may be given [B]."""
 
 
 class ProveError(ValueError):

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baselines.optimal.chain_proving import cannot_prove_chain, prove_chain
-from baselines.optimal.proof import Proof, ProofLimits, ProofProgress, ProveError, Status
+from baselines.optimal.proof import (
+    LEAST_MEMORY,
+    Proof,
+    ProofLimits,
+    ProofProgress,
+    ProveError,
+    Status,
+)
 from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
@@ -47,16 +54,6 @@ def can_prove(problem: Problem) -> str | None:
     return None
 
 
-def can_record(problem: Problem) -> str | None:
-    """Why the proof of a problem keeps no record for a certificate; None where it does."""
-    if isinstance(problem.accelerator, Chain):
-        return (
-            "certificates are of chips of two levels, L2 and L1, but the accelerator is a list of "
-            "levels; prove without one"
-        )
-    return can_prove(problem)
-
-
 def prove(
     problem: Problem,
     *,
@@ -83,7 +80,8 @@ def prove(
         max_memory: Memory for boxes and record [B]; beyond it boxes are looked at depth first.
         boxes: On a chip that is a list of levels, boxes after which it ends, on any machine alike.
         progress: Called between batches of boxes; what it raises ends the proof.
-        record: Whether to record the tree of boxes, as certificates need it.
+        record: Whether to record the tree of boxes, as certificates need it on a chip of two
+            levels; on a list of levels they are made of the bound alone.
 
     Raises:
         ProveError: The model offers no bounds for the problem, or an option makes no sense.
@@ -96,8 +94,6 @@ def prove(
         raise ProveError(f"problem: {reason}")
     memory = DEFAULT_MEMORY if max_memory is None else max_memory
     if isinstance(problem.accelerator, Chain):
-        if record:
-            raise ProveError(str(can_record(problem)))
         assert not isinstance(start, Mapping)
         return prove_chain(problem, start, ProofLimits(gap, timeout, memory, boxes, progress))
     assert not isinstance(start, ChainMapping)
@@ -169,6 +165,3 @@ def _check(gap: float, timeout: float | None, threads: int, max_memory: int | No
         raise ProveError(
             f"max_memory: got {max_memory!r}, expected bytes of at least {LEAST_MEMORY}"
         )
-
-
-LEAST_MEMORY = 16 << 20

@@ -21,8 +21,8 @@ import baselines
 import layers
 from benchmarks.edits.fields import Rng, edit_field, edit_file
 from benchmarks.edits.kind import Edit
-from benchmarks.edits.problems import enumerated, space_holds, specs
-from cost_models import PRESETS, Mapping, MappingBatch
+from benchmarks.edits.problems import deep_specs, enumerated, space_holds, specs
+from cost_models import CHAINS, PRESETS, Chain, ChainBatch, ChainMapping, Mapping, MappingBatch
 from mapper import ProblemSpec
 from mapper.certificate import (
     CertificateError,
@@ -40,7 +40,7 @@ Parts = dict[str, bytes]
 def certificates(folder: Path) -> list[tuple[dict[str, Any], bytes]]:
     """Claims and trees of the problems."""
     found = []
-    for spec in specs():
+    for spec in (*specs(), *deep_specs()):
         path = folder / "c"
         write_certificate(path, make_certificate(spec, baselines.prove(spec.build(), record=True)))
         with zipfile.ZipFile(path) as file:
@@ -62,6 +62,12 @@ def is_true(claim: dict[str, Any]) -> bool | None:
         return False
     spec = ProblemSpec.from_dict(claim["problem"])
     problem = spec.build()
+    if isinstance(spec.accelerator, Chain):
+        claimed = ChainMapping.from_dict(claim["mapping"])
+        deep = ChainBatch.from_mappings([claimed], spec.accelerator)
+        found = problem.look(problem.space.encode(deep))
+        same = found.mappings[0] == claimed
+        return bool(same) and math.isclose(float(found.values[0]), value, rel_tol=1e-8)
     one = MappingBatch.from_mappings([Mapping.from_dict(claim["mapping"])], spec.layer.extents)
     again = float(problem.look(problem.space.encode(one)).values[0])
     return math.isclose(again, value, rel_tol=1e-8) and space_holds(one, mappings)
@@ -71,7 +77,8 @@ def names_hold(claim: dict[str, Any], says: str, shape: str) -> bool:
     """Whether the layer and the chip that a verdict prints are those of the claim."""
     spec = ProblemSpec.from_dict(claim["problem"])
     layer, _, chip = says.partition(" of ")[2].rpartition(": ")[0].rpartition(" on ")
-    known = PRESETS[chip] == spec.accelerator if chip in PRESETS else chip.startswith("chip ")
+    chips = {**PRESETS, **CHAINS}
+    known = chips[chip] == spec.accelerator if chip in chips else chip.startswith("chip ")
     printed = layers.parse(layer), layers.parse(shape.partition(";")[0])
     same = all(replace(one, name=spec.layer.name) == spec.layer for one in printed)
     return known and same and "\n" not in says + shape
@@ -109,7 +116,8 @@ def edited(rng: Rng, good: list[tuple[dict[str, Any], bytes]]) -> tuple[str, byt
         edit_field(rng, claim, other)
     if what == "tree":
         tree = edit_tree(rng, tree, donor)
-        claim["tree"] = {"boxes": len(tree), "sha256": hashlib.sha256(tree).hexdigest()}
+        boxes = len(tree) // (4 if claim["version"] == 2 else 1)
+        claim["tree"] = {"boxes": boxes, "sha256": hashlib.sha256(tree).hexdigest()}
     text, more = json.dumps(claim), {}
     if what == "members":
         kind = int(rng.integers(4))

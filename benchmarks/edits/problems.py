@@ -9,13 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from cost_models import Accelerator, MappingBatch
+from cost_models import Accelerator, Axis, Chain, ChainLevel, Fanout, MappingBatch, Widths
 from layers import Layer
 from mapper import ProblemSpec
 
 MOST = 40_000
 """Mappings of a space that is enumerated."""
 SMALL = Accelerator(4, 16, 80, 3, 2)
+DEEP = Chain(
+    (
+        ChainLevel(name="DRAM", read_bw=64, write_bw=64, kind="LPDDR4"),
+        ChainLevel(name="Global", shared_bytes=64, read_bw=32, fanout=Fanout((Axis(2, "KC"),))),
+        ChainLevel(name="Local", holds=(False, True, True), shared_bytes=24, write_bw=16),
+    ),
+    widths=Widths(8, 8, 16, 24), node_nm=28, clock_mhz=500,
+)  # fmt: skip
+FLAT = replace(DEEP, levels=(*DEEP.levels[:2], ChainLevel(
+    name="Lanes", holds=(False,) * 3, fanout=Fanout((Axis(2, "C"),)))
+))  # fmt: skip
 GEMM, CONV = Layer.gemm("product", 3, 4, 1), Layer("conv", "CONV", 2, 2, 1, 1, 1, 1)
 
 
@@ -36,10 +47,24 @@ def specs() -> list[ProblemSpec]:
         (CONV, SMALL, {"space": {"only": {"outer_parallel": ["K"], "cluster_size": [2]}}}),
         (GEMM, SMALL, options | {"limits": {"max_energy_nj": 5.0}}),
     ]
-    return [
-        ProblemSpec(layer, layer.name, chip, "chip", **({"objective": "edp"} | more)).complete()
-        for layer, chip, more in given
+    return [_spec(*one) for one in given]
+
+
+def deep_specs() -> list[ProblemSpec]:
+    """Six problems of at most `MOST` mappings on chips that are a list of levels."""
+    given: list[tuple[Layer, Chain, dict[str, Any]]] = [
+        (GEMM, DEEP, {}),
+        (GEMM, DEEP, {"objective": "latency", "limits": {"max_bytes.Local": 8.0}}),
+        (GEMM, DEEP, {"limits": {"max_latency_cycles": 2.0}}),
+        (CONV, FLAT, {"objective": "energy"}),
+        (GEMM, FLAT, {"cost_model_options": {"latency": "bound", "double_buffer": False}}),
+        (GEMM, FLAT, {"space": {"tiles": "divisors", "only": {"Global.axis0.dim": ["K"]}}}),
     ]
+    return [_spec(*one) for one in given]
+
+
+def _spec(layer: Layer, chip: Accelerator | Chain, more: dict[str, Any]) -> ProblemSpec:
+    return ProblemSpec(layer, layer.name, chip, "chip", **({"objective": "edp"} | more)).complete()
 
 
 @lru_cache(maxsize=4096)

@@ -27,10 +27,10 @@ CHANGES = tuple(
         ("--without", "sm"),
         ("--without", "hybrid"),
         ("--without", "dual"),
-        ("--set", "omega=5"),
-        ("--set", "q=0"),
+        ("--omega", "5"),
+        ("--q", "0"),
     )
-) + tuple(("mast", 0.95, ("--set", f"left_dense={left}")) for left in ("agents", "mixer"))
+) + tuple(("mast", 0.95, ("--left-dense", left)) for left in ("agents", "mixer"))
 CELLS = [
     Cell(task, arm, s, seed, options=options)
     for task in TASKS

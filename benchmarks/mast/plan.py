@@ -106,7 +106,7 @@ class Cell:
             self.sparsity and not self.arm.startswith("tiny") and "--backend" not in self.options
         )
         backend = ["--backend", "compiled"] if packed else []
-        lr = [] if rate is None else ["--set", f"lr={rate:g}"]
+        lr = [] if rate is None else ["--lr", f"{rate:g}"]
         played = [] if episodes is None else ["--episodes", str(episodes)]
         path = folder / self.file
         return [

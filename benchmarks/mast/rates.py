@@ -42,7 +42,7 @@ def tried(cell: Cell, folder: Path, run: bool) -> Iterator[Row]:
     """
     found: dict[float, float] = {}
     while (rate := next_rate(found)) is not None:
-        options = (*cell.options, "--set", f"lr={rate:g}")
+        options = (*cell.options, "--lr", f"{rate:g}")
         cells = [replace(cell, seed=seed, options=options) for seed in SEEDS]
         for one in cells:
             if run:

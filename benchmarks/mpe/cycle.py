@@ -18,7 +18,8 @@ from pathlib import Path
 from tables import write_table
 
 from marl_runs import print_rows
-from mpe_marl.comparing import VARIANTS, Effort, against_first, take_turns
+from mpe_marl.asked import Effort
+from mpe_marl.comparing import VARIANTS, against_first, take_turns
 from mpe_marl.figures import draw_comparison, draw_profiles
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
@@ -37,7 +38,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--csv", type=Path, help="the comparison as a table")
     args = parser.parse_args()
-    how = Effort(args.rows, args.repeats, args.rounds)
+    how = Effort(rows=args.rows, repeats=args.repeats, rounds=args.rounds)
     learner = LearnerConfig(algorithm=args.algorithm)
     found = []
     for n in args.agents:

@@ -9,7 +9,8 @@ import numpy as np
 
 from benchmarks.mpe.paper_effort import MpeEffort, Places
 from marl_runs import mean_interval
-from mpe_marl.comparing import BASELINE, Effort, against_first, measure, variant
+from mpe_marl.asked import Effort
+from mpe_marl.comparing import BASELINE, against_first, measure, variant
 from mpe_marl.figures import draw_profiles, growth, training_shares, update_shares
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
@@ -84,7 +85,7 @@ def _profile(effort: MpeEffort, algorithm: str, n: int) -> dict[str, Any]:
     config = TrainConfig(
         world=WORLD, n_agents=n, capacity=effort.rows, learner=LearnerConfig(algorithm=algorithm)
     )
-    how = Effort(effort.rows, effort.repeats, 1)
+    how = Effort(rows=effort.rows, repeats=effort.repeats, rounds=1)
     return measure(variant(config, BASELINE), how)
 
 
@@ -109,7 +110,7 @@ def _of_round(
     effort: MpeEffort, places: Places, n: int, name: str, turn: int
 ) -> dict[str, Any] | None:
     config = TrainConfig(world=WORLD, n_agents=n, capacity=effort.compared_rows)
-    how = Effort(effort.compared_rows, effort.repeats, 1)
+    how = Effort(rows=effort.compared_rows, repeats=effort.repeats, rounds=1)
     found = places.kept(
         f"round-{n}-{name}-{effort.compared_rows}-{effort.repeats}-{turn}",
         lambda: measure(variant(config, name), how),

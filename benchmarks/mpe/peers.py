@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from marl_runs import print_rows, tell
+from marl_runs import in_fresh_process, print_rows, tell
 from mpe_marl.clock import Clock
-from mpe_marl.fresh import in_fresh_process
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling.profile import fill
 from mpe_marl.train_config import TrainConfig

@@ -28,8 +28,7 @@ from typing import Any
 import numpy as np
 from tables import write_table
 
-from marl_runs import print_rows
-from mpe_marl.fresh import in_fresh_process
+from marl_runs import in_fresh_process, print_rows
 from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
 from mpe_marl.replay.law import SamplingLaw

@@ -1,7 +1,7 @@
 """Simba: ResNet-50 on one chiplet times 36, and on 36 at once, beside its makers' figures.
 
-Mappings are the best of a search by `ga` (seed 0), on each variant of the chip anew. Networks of
-chip and package cost nothing here, but for what the links of one chiplet let into the package.
+Mappings are the best of a search by `ga` (seed 0), on each variant of the chip anew. The network of
+the package costs nothing here, but for what the links of one chiplet let into it.
 """
 
 from __future__ import annotations

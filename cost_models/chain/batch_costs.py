@@ -62,7 +62,7 @@ class ChainCounter:
         self.infeasible = too_large(layer, plain=False)
         self._kept: dict[bytes, _Kept] = {}
         # what passes an entry that does not keep it is counted for networks alone
-        every = any(level.fanout.pj_per_bit for level in chip.levels)
+        every = any(any(level.network) for level in chip.levels)
         nest = options.nest(layer, chip, example[0])
         record = record_of(nest, every, units=chip.peak_macs_per_cycle)
         self.filler = Filler(chip, layer.extents, example, record)

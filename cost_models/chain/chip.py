@@ -14,6 +14,7 @@ from cost_models.accelerator_checks import (
     UNLIMITED_BW,
     AcceleratorError,
     check_buffer,
+    check_mac_kind,
     check_memory,
     check_number,
     check_widths,
@@ -25,7 +26,7 @@ from layers import DIMS
 MOST_MEMORIES, MOST_FANOUTS, MOST_AXES = 5, 2, 3
 """Levels that hold something, besides DRAM; levels that hold nothing; axes of one fan-out."""
 MOST_MACS = 1 << 60
-"""MACs of all fan-outs together, so that a chip of two levels has a chain; files have fewer."""
+"""MACs of all fan-outs together, so that a chip of two levels has a chain."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 RESERVED = ("mac", "macs")
 
@@ -52,13 +53,11 @@ class Fanout:
 
     Args:
         axes: Its axes; the units are their product.
-        pj_per_bit: Energy of a bit delivered to a unit, or given up by it [pJ].
         any: Whether it is a number of MACs that take any work, each with operands of its own; then
             there is one axis, and no mapping says anything of it.
     """
 
     axes: tuple[Axis, ...] = ()
-    pj_per_bit: float = 0.0
     any: bool = False
 
     @property
@@ -86,12 +85,7 @@ class ChainLevel(Level):
     @cached_property
     def buffer(self) -> Buffer:
         """Its capacities and ports in bits."""
-        a, b, c = (None if own is None else 8 * own for own in self.tensor_bytes)
-        i, f, o = (2 if twice else 1 for twice in self.double_buffer)
-        shared = None if self.shared_bytes is None else 8 * self.shared_bytes
-        return Buffer(
-            self.name, shared, (a, b, c), (i, f, o), self.holds, self.read_bw, self.write_bw
-        )
+        return self.in_bits(self.name, self.shared_bytes, self.read_bw, self.write_bw)
 
     @property
     def is_memory(self) -> bool:
@@ -110,6 +104,7 @@ class Chain:
         node_nm: Technology node [nm]; None is the node of the energy points.
         clock_mhz: Clock [MHz]; None where it is not known.
         widths: Bits of an element of each tensor.
+        mac_kind: Unit that prices a multiply-accumulate, of `MAC_KINDS`; empty is the first.
         mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
         mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
 
@@ -122,11 +117,13 @@ class Chain:
     node_nm: float | None = field(default=None, kw_only=True)
     clock_mhz: float | None = field(default=None, kw_only=True)
     widths: Widths = field(default=Widths(), kw_only=True)
+    mac_kind: str = field(default="", kw_only=True)
     mac_pj: float | None = field(default=None, kw_only=True)
     mac_area_um2: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_widths(self.widths)
+        check_mac_kind(self.mac_kind)
         for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
             check_number(name, getattr(self, name), zero=name.startswith("mac"))
         _check_levels(self.levels, self.widths)
@@ -281,7 +278,11 @@ def _check_fanout(where: str, level: ChainLevel, place: int, levels: int) -> Non
             raise AcceleratorError(
                 f"{where}.dims: got {axis.dims!r}, expected some of {DIMS}, each once"
             )
-    check_number(f"levels.{level.name}.fanout.network.pj_per_bit", fanout.pj_per_bit, zero=True)
+    if any(level.network) and not fanout.axes:
+        raise AcceleratorError(
+            f"{where}.network: got {level.network}, expected nothing: the level feeds one unit; "
+            "leave it out"
+        )
 
 
 def _check_shared(where: str, level: ChainLevel) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from cost_models.buffers import LEVELS, Level
+from cost_models.buffers import LEVELS, Level, Wires
 from cost_models.chain.chip import Axis, Chain, ChainLevel, Fanout
 from cost_models.chain.entries import ChainMapping, Entry, Spread
+from cost_models.prices import PJ_PER_NJ, chip_prices
 from layers import DIMS, TENSORS, Layer
 
 if TYPE_CHECKING:
@@ -41,8 +42,13 @@ def to_levels(chip: Accelerator, cluster_size: int | None = None) -> Chain:
         middle = [replace(l2, fanout=Fanout((Axis(chip.num_pes),)))]
     else:
         middle = [
-            replace(l2, fanout=Fanout((Axis(chip.num_pes // cluster_size),))),
-            ChainLevel(name=CLUSTERS, holds=(False,) * 3, fanout=Fanout((Axis(cluster_size),))),
+            replace(l2, network=Wires(), fanout=Fanout((Axis(chip.num_pes // cluster_size),))),
+            ChainLevel(
+                name=CLUSTERS,
+                holds=(False,) * 3,
+                network=_to_pes(chip),
+                fanout=Fanout((Axis(cluster_size),)),
+            ),
         ]
     if chip.simd_lanes > 1:
         l1 = replace(l1, fanout=Fanout((Axis(chip.simd_lanes),), any=True))
@@ -52,9 +58,19 @@ def to_levels(chip: Accelerator, cluster_size: int | None = None) -> Chain:
         node_nm=chip.node_nm,
         clock_mhz=chip.clock_mhz,
         widths=chip.widths,
+        mac_kind=chip.mac_kind,
         mac_pj=chip.mac_pj,
         mac_area_um2=chip.mac_area_um2,
     )
+
+
+def _to_pes(chip: Accelerator) -> Wires:
+    """The wires to the PEs of clusters: as long as those of the whole array."""
+    network = chip.levels[1].network
+    if not network.pj_per_bit_mm:
+        return network
+    bit = chip_prices(chip).noc.input * PJ_PER_NJ / chip.widths.input
+    return Wires(bit, 0.0, network.um2_per_bit)
 
 
 def as_chain(chip: Accelerator, mapping: Mapping, layer: Layer) -> tuple[Chain, ChainMapping]:

@@ -11,20 +11,24 @@ from pydantic import Field
 
 from cost_models.accelerator_checks import AcceleratorError
 from cost_models.accelerator_file import (
+    PORT,
     Bits,
     DramFields,
     FileSection,
-    L2Fields,
+    L1Fields,
     Limit,
     Mac,
+    Network,
     Switch,
     Whole,
     known,
     level_fields,
+    mac_fields,
     memory_values,
     widths_of,
+    wires_fields,
 )
-from cost_models.buffers import Widths
+from cost_models.buffers import Widths, Wires
 from cost_models.chain.chip import MOST_AXES, Axis, Chain, ChainLevel, Fanout
 from layers import DIMS
 from marl_common import NotNegative, Positive, expected, read_fields, read_yaml
@@ -33,12 +37,6 @@ Flag = Annotated[bool, Field(strict=True)]
 Switches = Annotated[
     Flag | list[Flag], expected("true or false, or a list of them, one for each axis")
 ]
-
-
-class Network(FileSection):
-    """What it takes to reach the units of a fan-out."""
-
-    pj_per_bit: NotNegative = Field(0.0, description="energy of a bit delivered to a unit [pJ]")
 
 
 class FanoutFields(FileSection):
@@ -54,13 +52,14 @@ class FanoutFields(FileSection):
     network: Network = Network()
 
 
-class ListedLevel(L2Fields):
+class ListedLevel(L1Fields):
     """A level inside DRAM; one with `holds: []` is a fan-out alone."""
 
     name: str = Field(description="what the level is called")
     read_bw: Limit = Field(None, description="from one instance to all below it [bits/cycle]")
     write_bw: Limit = Field(None, description="from all below it to one instance [bits/cycle]")
     shared_bw: Switch = Field(False, description="whether both directions share read_bw")
+    port_um2_per_bit: NotNegative = PORT
     fanout: FanoutFields | None = Field(None, description="units that one instance feeds")
 
 
@@ -103,8 +102,6 @@ class ChainFile(ChainFields):
     levels: list[ListedDram | ListedLevel | LanesFields]
 
 
-MOST_UNITS = 1 << 20
-"""Units of a list's axis, and of all its fan-outs together."""
 _SHORT = ("num_pes", "l1_bytes", "l2_bytes", "noc_bw", "offchip_bw", "simd_lanes", "array")
 
 
@@ -124,21 +121,16 @@ def from_fields(data: Any, where: str) -> Chain:
             )
     given = read_fields(ChainFields, data, where, AcceleratorError)
     try:
-        chip = Chain(
+        return Chain(
             _levels(given.levels, where),
             name=given.name,
             node_nm=given.node_nm,
             clock_mhz=given.clock_mhz,
             widths=widths_of(given.bits),
+            mac_kind=given.mac.kind or "",
             mac_pj=given.mac.pj,
             mac_area_um2=given.mac.area_um2,
         )
-        if chip.peak_macs_per_cycle > MOST_UNITS:
-            raise AcceleratorError(
-                f"{where}: all fan-outs together make {chip.peak_macs_per_cycle} MACs, expected at "
-                f"most {MOST_UNITS}"
-            )
-        return chip
     except AcceleratorError as error:
         text = str(error).removeprefix("accelerator.").removeprefix(f"{where}: ")
         raise AcceleratorError(f"{where}: {text}") from None
@@ -155,17 +147,13 @@ def _levels(entries: list[Any], where: str) -> tuple[ChainLevel, ...]:
                 raise AcceleratorError(
                     f"{path}: lanes end the list, below a level without a fanout; put them last"
                 )
-            found[-1] = _with_lanes(found[-1], lanes.units)
+            found[-1] = replace(found[-1], fanout=Fanout((Axis(lanes.units),), any=True))
         elif isinstance(entry, Mapping) and entry.get("name") == "DRAM":
             dram = read_fields(ListedDram, entry, path, AcceleratorError)
             found.append(ChainLevel(**memory_values(dram), name="DRAM", shared_bw=dram.shared_bw))
         else:
             found.append(_level(read_fields(ListedLevel, entry, path, AcceleratorError), path))
     return tuple(found)
-
-
-def _with_lanes(level: ChainLevel, units: int) -> ChainLevel:
-    return replace(level, fanout=Fanout((Axis(units),), any=True))
 
 
 def _level(given: ListedLevel, path: str) -> ChainLevel:
@@ -176,6 +164,7 @@ def _level(given: ListedLevel, path: str) -> ChainLevel:
         shared_bytes=shared,
         shared_bw=given.shared_bw,
         fanout=Fanout() if given.fanout is None else _fanout(given.fanout, f"{path}.fanout"),
+        network=Wires() if given.fanout is None else Wires(**given.fanout.network.model_dump()),
     )
 
 
@@ -185,11 +174,6 @@ def _fanout(given: FanoutFields, path: str) -> Fanout:
     units = [given.units] if given.axes is None else given.axes
     if not 1 <= len(units) <= MOST_AXES:
         raise AcceleratorError(f"{path}.axes: got {len(units)} axes, expected 1 to {MOST_AXES}")
-    for count in units:
-        if count is not None and count > MOST_UNITS:
-            raise AcceleratorError(
-                f"{path}: got {count} units, expected a whole number of 1 to {MOST_UNITS}"
-            )
     flags = {
         name: _each(getattr(given, name), len(units), f"{path}.{name}")
         for name in ("dims", "multicast", "reduce")
@@ -197,7 +181,7 @@ def _fanout(given: FanoutFields, path: str) -> Fanout:
     axes = tuple(
         Axis(count or 1, *rest) for count, *rest in zip(units, *flags.values(), strict=True)
     )
-    return Fanout(axes, given.network.pj_per_bit)
+    return Fanout(axes)
 
 
 def _each(value: Any, axes: int, path: str) -> list[Any]:
@@ -218,7 +202,7 @@ def to_fields(chip: Chain) -> dict[str, Any]:
     if chip.levels[-1].fanout.any:
         del levels[-1]["fanout"]
         levels.append({"lanes": {"units": chip.lanes, "any": True}})
-    mac = known({"pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+    mac = mac_fields(chip)
     return fields | {"levels": levels} | ({"mac": mac} if mac else {})
 
 
@@ -230,6 +214,8 @@ def _level_dict(level: ChainLevel) -> dict[str, Any]:
         fields["shared_bw"] = True
     if level.fanout.axes:
         fields["fanout"] = _fanout_dict(level.fanout)
+        if network := wires_fields(level.network):
+            fields["fanout"]["network"] = network
     return fields
 
 
@@ -241,6 +227,4 @@ def _fanout_dict(fanout: Fanout) -> dict[str, Any]:
         values = [getattr(axis, name) for axis in fanout.axes]
         if any(value != Axis._field_defaults[name] for value in values):
             fields[name] = values[0] if len(set(values)) == 1 else values
-    if fanout.pj_per_bit:
-        fields["network"] = {"pj_per_bit": fanout.pj_per_bit}
     return fields

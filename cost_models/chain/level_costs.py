@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from cost_models.chain.chip import Chain, ChainLevel
-from cost_models.chain.level_prices import mac_area, mac_nj, prices_of
+from cost_models.chain.level_prices import mac_nj, prices_of
 from cost_models.chain.moves import At, EntryMoves, NestStructure
+from cost_models.chain.wires import Areas, built_um2, delivery_nj
 from cost_models.cost import FIGURES, Cost, LevelCost
 from cost_models.exact.machine import BYTE
 from cost_models.exact.nest import OUTPUT, Nest
 from cost_models.prices import (
-    PJ_PER_NJ,
     UW_PER_MW,
     LevelPrices,
     clock_of,
@@ -42,7 +42,7 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
     for m, name in enumerate(names, 1):
         held[name] += _bits(nest, at, m) / BYTE
     levels: dict[str, LevelCost] = {}
-    leakage_uw, area = 0.0, chip.peak_macs_per_cycle * mac_area(chip)
+    leakage_uw, areas = 0.0, dict[str, Any]()
     for level, count in chip.instances():
         places = [m for m, name in enumerate(("DRAM", *names)) if name == level.name]
         if not level.is_memory:
@@ -50,8 +50,8 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
         prices = prices_of(chip, level, held.get(level.name, 0.0))
         levels[level.name] = _level_cost(level, structure, at, places, prices, held, count)
         leakage_uw += count * prices.leakage_uw
-        area += count * prices.area_um2
-    network = _network_nj(chip, structure, at, names)
+        areas[level.name] = prices.area_um2
+    network = _network_nj(chip, structure, at, names, areas)
     leakage = leakage_uw / UW_PER_MW * (latency / clock_of(chip))
     parts = {"energy_mac_nj": macs * mac_nj(chip)}
     parts |= {f"energy_{name.lower()}_nj": cost.energy_nj for name, cost in levels.items()}
@@ -64,7 +64,7 @@ def cost_of(chip: Chain, nest: Nest, names: tuple[str, ...], at: At) -> Cost:
         "energy_nj": energy,
         "energy_total_nj": energy,
         "power_mw": energy * clock_of(chip) / latency,
-        "area_um2": area,
+        "area_um2": built_um2(chip, areas),
         "throughput_macs_per_cycle": _real(macs) / _real(latency),
         "macs": _real(macs),
         "offchip_bw_req": -(-dram // at("compute")),
@@ -142,16 +142,18 @@ def _added(moves: list[EntryMoves]) -> EntryMoves:
     return EntryMoves(*(sum(column) for column in zip(*moves, strict=True)))
 
 
-def _network_nj(chip: Chain, structure: NestStructure, at: At, names: tuple[str, ...]) -> float:
+def _network_nj(
+    chip: Chain, structure: NestStructure, at: At, names: tuple[str, ...], areas: Areas
+) -> Any:
     """Energy of what fan-outs deliver to their units, and take from them [nJ]."""
-    total = 0.0
+    total: Any = 0.0
     for m, name in enumerate((*names, "")[1:], 2):
         outside = names[m - 2]
-        price = chip.levels[chip.position(outside)].fanout.pj_per_bit
-        if price and name != outside:
+        place = chip.position(outside)
+        if any(chip.levels[place].network) and name != outside:
             moves = structure.delivered(at, m)
             bits = sum(n * width for n, width in zip(moves, chip.widths, strict=True))
-            total += price * bits / PJ_PER_NJ
+            total = total + delivery_nj(chip, place, areas) * bits
     return total
 
 

@@ -6,7 +6,8 @@ import math
 
 from cost_models.bounds import unique_elements
 from cost_models.chain.chip import Chain, ChainLevel
-from cost_models.chain.level_prices import mac_area, mac_nj, prices_of
+from cost_models.chain.level_prices import mac_nj, prices_of
+from cost_models.chain.wires import built_um2, deliveries, least_delivered
 from cost_models.exact.floors import real_inputs
 from cost_models.exact.nest import FILTER, INPUT, OUTPUT
 from cost_models.prices import CLOCK_MHZ, UW_PER_MW, LevelPrices, is_open
@@ -56,15 +57,19 @@ def chain_floors(
             out = min(home.read[OUTPUT], home.read[PSUM])
             price = out if tensor == OUTPUT else home.write[tensor]
             energy -= price * elements[tensor]
+    areas = {name: found.area_um2 for name, found in prices.items()}
+    widths = (chip.widths.input, chip.widths.filter, chip.widths.psum)
+    for place, price in deliveries(chip, areas):
+        crossing = least_delivered(chip, place, layer, elements if place else loaded)
+        energy += price * sum(n * bits for n, bits in zip(crossing, widths, strict=True))
     instances = [(prices[level.name], n) for level, n in chip.instances() if _stores(level)]
     leakage = sum(n * found.leakage_uw for found, n in instances) / UW_PER_MW
     energy += leakage * latency / (chip.clock_mhz or CLOCK_MHZ)
-    area = chip.peak_macs_per_cycle * mac_area(chip)
     return {
         "latency_cycles": float(latency),
         "energy_nj": float(energy),
         "energy_total_nj": float(energy),
-        "area_um2": float(area + sum(n * found.area_um2 for found, n in instances)),
+        "area_um2": float(built_um2(chip, areas)),
         "power_mw": float(leakage),
     }
 

@@ -75,4 +75,5 @@ def mac_area(chip: Chain) -> float:
 
 def _mac(chip: Chain) -> tuple[float, float]:
     widths = chip.widths
-    return mac(widths.psum, widths.input, widths.filter, chip.node_nm or REFERENCE_NM)
+    node = chip.node_nm or REFERENCE_NM
+    return mac(widths.psum, widths.input, widths.filter, node, chip.mac_kind)

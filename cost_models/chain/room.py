@@ -6,6 +6,7 @@ from cost_models.chain.chip import Chain
 from cost_models.exact.limits import (
     Room,
     Tiles,
+    no_room,
     rooms_of,
     tile_bits,
     tile_elements,
@@ -14,7 +15,7 @@ from cost_models.exact.limits import (
 from cost_models.exact.machine import BYTE
 from cost_models.exact.nest import Nest, NestLevel
 from cost_models.infeasible import Infeasible, ReasonCode
-from layers import TENSORS, Layer
+from layers import Layer
 
 
 def over_capacity(
@@ -71,7 +72,6 @@ def _report(
     room: Room,
     box: bool,
 ) -> Infeasible:
-    demand, limit = -(-sum(needs) // BYTE), room.bits // BYTE
     largest = max(range(len(entries)), key=lambda i: needs[i])
     entry, others = entries[largest], sum(needs) - needs[largest]
     levers = []
@@ -82,16 +82,7 @@ def _report(
             room.bits,
             name,
         )
-    levers.append(f"raise {room.path} to {demand}")
-    if any(entry.copies[t] > 1 for entry in entries for t in room.tensors):
-        levers.append("load the model with double_buffer=False")
-    whose = ", ".join(TENSORS[t] for t in room.tensors)
-    return Infeasible(
-        ReasonCode.CAPACITY,
-        f"layer {layer.name!r}: {name} needs {demand} B for {whose}, limit {limit} B "
-        f"(+{demand - limit} B)",
-        demand,
-        limit,
-        "B",
-        tuple(levers),
-    )
+    levers.append(f"raise {room.path} to {-(-sum(needs) // BYTE)}")
+    halved = any(entry.copies[t] > 1 for entry in entries for t in room.tensors)
+    what = f"layer {layer.name!r}: {name}"
+    return no_room(ReasonCode.CAPACITY, what, sum(needs), room, levers, halved)

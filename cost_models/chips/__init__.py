@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -12,6 +12,7 @@ import yaml
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, AcceleratorError
 from cost_models.chain.chip import Chain
+from cost_models.columns import LazyColumns
 from marl_common import suggest
 
 CHIPS = (
@@ -47,7 +48,8 @@ def any_chip(name: str) -> Accelerator | Chain:
     """
     known = (*CHIPS, *CHAIN_CHIPS)
     if name in known:
-        return _chip(name)
+        found: Accelerator | Chain = _chip(name)
+        return found
     raise AcceleratorError(
         f"accelerator {name!r} is not known; expected one of {', '.join(known)} "
         f"or a YAML file.{suggest(name, known)}"
@@ -62,7 +64,7 @@ def fields_of(name: str) -> dict[str, Any]:
 
 
 @cache
-def _chip(name: str) -> Accelerator | Chain:
+def _chip(name: str) -> Any:
     fields = {key: value for key, value in fields_of(name).items() if key not in _TOLD}
     if fields.keys() <= set(SHORT_FIELDS):  # without pydantic, which takes a while to import
         return Accelerator(**fields)
@@ -70,25 +72,7 @@ def _chip(name: str) -> Accelerator | Chain:
     return kind.from_dict(fields, f"chip {name}")
 
 
-class Library(Mapping[str, Any]):
-    """Chips by name; a chip's file is read when it is looked at."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._names:
-            raise KeyError(name)
-        return _chip(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-PRESETS: Mapping[str, Accelerator] = Library(CHIPS)
+PRESETS: Mapping[str, Accelerator] = LazyColumns(CHIPS, _chip)
 """Accelerators of two levels by name."""
-CHAINS: Mapping[str, Chain] = Library(CHAIN_CHIPS)
+CHAINS: Mapping[str, Chain] = LazyColumns(CHAIN_CHIPS, _chip)
 """Accelerators that are lists of levels by name."""

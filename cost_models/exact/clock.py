@@ -34,7 +34,10 @@ def stepwise(work: Work) -> None:
     """Fill in the latency of a nest, what binds it, and how long each port is busy."""
     counts = address(work.counts)
     for c in range(work.clocks + 1):
-        work.memos[c] = 0
+        work.memos[c], work.clock[c].fresh = 0, 1
+        for number in range(work.loops_to[work.clock[c - 1].level] if c else 0):
+            if not is_coupled(work, OUTPUT, work.loop[number].dim):
+                work.clock[c].fresh = 0
         for d in range(DIMS):
             # the root, and the move that is none: what dimensions without cuts keep
             work.clock[c].now[d], work.clock[c].move[d] = 0, 0
@@ -99,8 +102,7 @@ def descend(work: Work, c: int) -> None:
             number = inside(work, d, k, number)
         inner.move[d] = number
         inner.now[d] = dim.move[number].new
-        if dim.move[number].shift != 0:
-            inner.moved |= 1 << d
+        inner.moved |= (dim.move[number].shift != 0) << d
 
 
 @part
@@ -203,18 +205,18 @@ def add_class(work: Work, c: int, times: int, first: int) -> None:
         times: How many.
         first: How many of them have all counters of reduced dimensions at 0.
     """
-    step(work, c, False, 0 if first else 1, 1 if c == 1 and first == times else 2)
-    total, span = address(work.memo[c][work.clock[c].slot]), address(work.span[c])
+    clock = address(work.clock[c])
+    step(work, c, False, 0 if first else 1, 1 if clock.fresh and first == times else 2)
+    total, span = address(work.memo[c][clock.slot]), address(work.span[c])
     if span.again == 0:
         for again in range(1 + total.again):
             add_case(work, c, address(total.cases[again]), address(span.cases[0]), times)
         return
-    # around the outermost steps there are none, so that nobody asks for their second case
-    if c > 1:
+    if clock.fresh == 0:
         if total.again == 0:
             # so far both were alike
             total.again = 1
-            clear_case(work, address(total.cases[1]), work.clock[c].first)
+            clear_case(work, address(total.cases[1]), clock.first)
             add_case(work, c, address(total.cases[1]), address(total.cases[0]), 1)
         add_case(work, c, address(total.cases[1]), address(span.cases[1]), times)
     if first > 0:
@@ -291,8 +293,7 @@ def add_classes(work: Work, c: int, slot: int) -> None:
             number = inside(work, d, k, number)
         clock.move[d] = number
         clock.now[d] = dim.move[number].new
-        if dim.move[number].shift != 0:
-            clock.moved |= 1 << d
+        clock.moved |= (dim.move[number].shift != 0) << d
     for place in range(DIMS):
         d = spec.order[place]
         if (clock.moved >> d) & 1:

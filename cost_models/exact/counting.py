@@ -16,7 +16,7 @@ from cost_models.exact.records import (
     TOO_LARGE_TILES,
     Work,
 )
-from cost_models.exact.states import ceil_div, cut_dim, grow, is_coupled
+from cost_models.exact.states import ceil_div, cut_dim, grow
 from cost_models.exact.sums import forget
 from cost_models.exact.traffic import bound, count_ports, count_traffic, list_loops
 from cost_models.exact.window import touched
@@ -74,8 +74,10 @@ def prepare(work: Work) -> None:
         if pair >= 0:
             dim.windowed = nest.windows[pair].live
         cut_dim(work, d)
-        if dim.windowed:
-            work.windowed |= 1 << d
+        work.windowed |= dim.windowed << d
+    for tensor in range(TENSORS):
+        rows = work.windowed if tensor == INPUT else 0
+        work.apart[tensor] = nest.coupled[tensor] & ~rows
     find_structure(work)
     check_room(work)
     for d in range(DIMS):
@@ -128,14 +130,13 @@ def prepare_dim(work: Work, d: int) -> None:
         work.cut_dim[work.dims] = d
         work.dims += 1
         for tensor in range(TENSORS):
-            if is_coupled(work, tensor, d) and not (tensor == INPUT and dim.windowed):
+            if (work.apart[tensor] >> d) & 1:
                 work.part[tensor][work.parts[tensor]] = d
                 work.parts[tensor] += 1
         return
     work.turns *= ceil_div(nest.extents[d], nest.levels[nest.depth + 1].units[d])
     for tensor in range(TENSORS):
-        if is_coupled(work, tensor, d) and not (tensor == INPUT and dim.windowed):
-            work.plain[tensor] *= nest.extents[d]
+        work.plain[tensor] *= nest.extents[d] if (work.apart[tensor] >> d) & 1 else 1
 
 
 @part
@@ -228,7 +229,7 @@ def find_links(work: Work, c: int) -> None:
                     clock.through[j] = 1
                     if level == clock.level:
                         link = address(clock.link[clock.links])
-                        link.tensor, link.port = tensor, j
+                        link.tensor, link.port, link.dims = tensor, j, nest.coupled[tensor]
                         clock.links += 1
         if work.port[j].meter >= c and port >= clock.level:
             clock.first = j
@@ -293,24 +294,14 @@ def first_tile(work: Work, tensor: int, level: int) -> int:
     nest = address(work.nest)
     found = 1
     for d in range(DIMS):
-        dim = address(work.dim[d])
-        if is_coupled(work, tensor, d) and not (tensor == INPUT and dim.windowed):
-            found *= lead_at(work, d, level)
+        found *= work.dim[d].lead[level] if (work.apart[tensor] >> d) & 1 else 1
     if tensor == INPUT:
         for pair in range(PAIRS):
             if nest.windows[pair].live:
-                outputs = lead_at(work, output_dim(pair), level)
-                taps = lead_at(work, tap_dim(pair), level)
+                outputs = work.dim[output_dim(pair)].lead[level]
+                taps = work.dim[tap_dim(pair)].lead[level]
                 found *= touched(address(nest.windows[pair]), outputs, taps)
     return found
-
-
-@part
-def lead_at(work: Work, d: int, level: int) -> int:
-    """The first instance's first tile of a dimension."""
-    dim = address(work.dim[d])
-    cuts = dim.cuts_at[level]
-    return dim.cut[cuts - 1].tile if cuts else work.nest.extents[d]
 
 
 @part

@@ -154,19 +154,34 @@ def explain(
     room = next(one for one in rooms if needs(held, one) > one.bits)
     demand, limit = needs(held, room), room.bits
     levers = tile_levers(held, lambda tiles: needs(tiles, room), limit, LEVELS[level])
-    needed = -(-demand // BYTE)
-    levers.append(_raised(room.path, needed))
-    if set(buffer.copies) != {1} and -(-demand // 2) <= limit:
-        levers.append("load the model with double_buffer=False")
-    whose = "" if short else f" for {', '.join(TENSORS[t] for t in room.tensors)}"
+    levers.append(_raised(room.path, -(-demand // BYTE)))
+    halved = set(buffer.copies) != {1} and -(-demand // 2) <= limit
+    return no_room(code, f"layer {layer.name!r}: {BUFFERS[level]}", demand, room, levers, halved)
+
+
+def no_room(
+    code: ReasonCode, what: str, demand: int, room: Room, levers: list[str], halved: bool
+) -> Infeasible:
+    """The report of tiles that a capacity has no room for.
+
+    Args:
+        code: The limit.
+        what: Whose memory it is.
+        demand: What the tiles take [bits].
+        room: The capacity.
+        levers: Changes that would help.
+        halved: Whether holding each tile once would help, too.
+    """
+    needed, limit = -(-demand // BYTE), room.bits // BYTE
+    named = ", ".join(TENSORS[t] for t in room.tensors)
+    whose = "" if room.path.startswith("--") else f" for {named}"
     return Infeasible(
         code,
-        f"layer {layer.name!r}: {BUFFERS[level]} needs {needed} B{whose}, limit {limit // BYTE} B "
-        f"(+{needed - limit // BYTE} B)",
+        f"{what} needs {needed} B{whose}, limit {limit} B (+{needed - limit} B)",
         needed,
-        limit // BYTE,
+        limit,
         "B",
-        tuple(levers),
+        (*levers, *(["load the model with double_buffer=False"] * halved)),
     )
 
 

@@ -91,8 +91,8 @@ def energy_of_counts(
     if not isinstance(model, ExactOptions):
         raise CostModelError(f"cost model {model.name!r}: prices no counts, expected exact")
     found: defaultdict[str, int] = defaultdict(int)
-    found |= {"num_pes": chip.num_pes, "latency": latency}
-    return float(energy_nj(found | counts, model.setting(chip)))
+    found |= {"num_pes": chip.num_pes, "latency": latency, **counts}
+    return float(energy_nj(found, model.setting(chip)))
 
 
 def _on_chain(chip: Chain, moved: Moved, latency: int) -> float:

@@ -115,12 +115,14 @@ Node: Any = record(
 Run: Any = record("node at count enter within")
 # from one step's tiles to the next one's; `shift` is how far the lead's start moves
 Move: Any = record("old new shift down")
-# `cuts_at`: cuts down to a level; `fans`: levels with more than one unit; `windowed`: whether its
-# tiles touch rows together with another dimension's; `first`: the first node behind so many cuts,
-# `steps` the steps behind them; `still`: see `sums.fill_coupled`
+# `cuts_at`: cuts down to a level, and `lead`: the first instance's first tile there; `fans`: levels
+# with more than one unit; `windowed`: whether its tiles touch rows together with another
+# dimension's; `first`: the first node behind so many cuts, `steps` the steps behind them; `still`:
+# see `sums.fill_coupled`
 Dim: Any = record(
     "cuts fans windowed runs moves still_at",
     cuts_at=LEVELS,
+    lead=LEVELS,
     first=CUTS + 2,
     steps=CUTS + 1,
     still=EVENTS + 1,
@@ -129,7 +131,7 @@ Dim: Any = record(
     run=(Run, RUNS),
     move=(Move, MOVES),
 )
-Loop: Any = record("dim cut level")
+Loop: Any = record("dim cut")
 # instances along a dimension: `count` with like tiles, `pitch` apart
 Places: Any = record("start now before count pitch group")
 # how instances are listed, and how many places and groups there are: `lead`: levels whose first
@@ -145,15 +147,17 @@ Turn: Any = record("move times")
 Port: Any = record(
     "level read write read_shift write_shift both meter begun", rows=PAIRS, lanes=PAIRS
 )
-Link: Any = record("tensor port")
+# `dims`: those of the tensor
+Link: Any = record("tensor port dims")
 # a level that has steps of its own. `outer`: ports outside it; `first`: the first port that steps
 # of it, or inside it, can use, `through` those of them outside it; `links`: tensors that its steps
 # move, and through which port. `here`: the nodes of the step around; `move` and `now`: how the step
 # is reached, and its nodes; `moved`: dimensions that moved; `loop`: those that iterate, outermost
 # first; `low` and `high`: the first of the two cases of a `Span` that are worked out, and the one
-# behind the last; `slot`: the place in the memo where steps are added
+# behind the last; `slot`: the place in the memo where steps are added; `fresh`: whether no loop
+# around its steps is of a reduced dimension, so that sums come back at first in none of them
 ClockLevel: Any = record(
-    "level outer first links moved loops low high slot",
+    "level outer first links moved loops low high slot fresh",
     through=PORTS,
     here=DIMS,
     move=DIMS,
@@ -184,18 +188,20 @@ Counts: Any = record(
     port=(Passed, LEVELS),
 )
 # `full`: the innermost level whose capacity tiles exceed; `deepest`: the last that dimensions are
-# cut for; `cut_dim`: the `dims` dimensions with cuts; `plain`: extents of a tensor's dimensions
-# without any; `part`: its `parts` with cuts, of inputs those without rows; `looping`: levels with
-# loops; `known`: what ports and keepers follow from, -1 if it is another nest; `alone`: levels
-# whose units share no transfer; `windowed`: dimensions whose tiles touch rows together; `turns`:
-# cycles of dimensions without cuts; `shares_lanes`: whether MACs of an instance may want the same
-# element; `own_room`: bits that a memory holds of tensors apart; `padding`: PADDING where MACs read
-# padding; `asked`: whose rows are summed, see `rows.asked_rows`; `near`: whether rows at hand may
-# be padding; `memo_at`: stamp and slot of what a hash stands for; `nothing`: counts of 0
+# cut for; `cut_dim`: the `dims` dimensions with cuts; `apart`: a tensor's dimensions, of inputs
+# those without rows; `plain`: extents of those without cuts; `part`: its `parts` with cuts;
+# `looping`: levels with loops; `loops_to`: loops of a level and of those outside; `known`: what
+# ports and keepers follow from, -1 if it is another nest; `alone`: levels whose units share no
+# transfer; `windowed`: dimensions whose tiles touch rows together; `turns`: cycles of dimensions
+# without cuts; `shares_lanes`: whether MACs of an instance may want the same element; `own_room`:
+# bits that a memory holds of tensors apart; `padding`: PADDING where MACs read padding; `asked`:
+# whose rows are summed, see `rows.asked_rows`; `near`: whether rows at hand may be padding;
+# `memo_at`: stamp and slot of what a hash stands for; `nothing`: counts of 0
 Work: Any = record(
     "status full stamp deepest dims looping known windowed turns shares_lanes padding loops"
     " near intervals ports clocks dram_width",
     cut_dim=DIMS,
+    apart=TENSORS,
     plain=TENSORS,
     parts=TENSORS,
     part=(TENSORS, DIMS),
@@ -204,6 +210,7 @@ Work: Any = record(
     own_room=TENSORS,
     keeper=(TENSORS, LEVELS),
     loop=(Loop, LOOPS),
+    loops_to=LEVELS,
     sums=(DIMS, EVENTS + 1),
     event=DIMS,
     asked=PAIRS,

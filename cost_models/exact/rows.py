@@ -50,7 +50,7 @@ def known_rows(work: Work, y_move: int, t_move: int, asked: int) -> int:
     for the same moves is kept.
     """
     key = (asked << MOVE_BITS | y_move) << MOVE_BITS | t_move
-    place = (y_move + t_move * 61 + asked * 131) & (KNOWN - 1)
+    place = (y_move + t_move * 61 + (asked & 255) * 131) & (KNOWN - 1)
     known = address(work.rows[place])
     if known.key != key:
         found = count_rows(work, y_move, t_move, asked)

@@ -60,7 +60,7 @@ def cut_dim(work: Work, d: int) -> None:
             if cut.width < most:
                 work.looping |= 1 << level
             most = tile
-        dim.cuts_at[level] = dim.cuts
+        dim.cuts_at[level], dim.lead[level] = dim.cuts, most
 
 
 @part

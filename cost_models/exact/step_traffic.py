@@ -81,7 +81,7 @@ def add_moves(work: Work, c: int, initial: bool) -> None:
     clock = address(work.clock[c])
     for place in range(clock.links):
         link = address(clock.link[place])
-        if clock.moved & work.nest.coupled[link.tensor] == 0:
+        if clock.moved & link.dims == 0:
             continue
         if link.tensor == OUTPUT:
             add_outputs(work, c, link.port)
@@ -124,7 +124,7 @@ def fresh_rows(work: Work, c: int, j: int, initial: bool) -> int:
     """Rows times columns that instances below a port's first one lack in a step."""
     clock = address(work.clock[c])
     own, kept = 1, 1
-    if initial or clock.moved & work.nest.coupled[INPUT] & ~work.windowed:
+    if initial or clock.moved & work.apart[INPUT]:
         kept = 0
     for pair in range(PAIRS):
         if work.nest.windows[pair].live:

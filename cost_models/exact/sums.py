@@ -13,7 +13,6 @@ from cost_models.exact.records import (
     ADVANCES,
     ALL,
     FIRST,
-    INPUT,
     KNOWN,
     LEVELS,
     MEMO,
@@ -123,10 +122,10 @@ def fill_sums(work: Work, tensor: int, level: int, scope: int, port: int) -> Non
     lead = outer if scope & FIRST else 0
     for place in range(work.dims):
         d = work.cut_dim[place]
-        if tensor == INPUT and work.dim[d].windowed:
+        if (work.apart[tensor] >> d) & 1:
+            fill_coupled(work, d, level, lead)
             continue
         if is_coupled(work, tensor, d):
-            fill_coupled(work, d, level, lead)
             continue
         sharing = ~outer if scope & UNITS else 0
         if scope & ALL == 0:
@@ -141,7 +140,7 @@ def pair_sum(work: Work, pair: int, level: int, y: int, t: int, asked: int) -> i
     Args are those of `sum_pair`.
     """
     key = asked << 14 | level << 10 | y << 5 | t
-    place = (key ^ key >> 11 ^ asked * 37) & (PAIR_SUMS - 1)
+    place = (key ^ key >> 5 ^ (asked & 255) * 37) & (PAIR_SUMS - 1)
     known = address(work.pair_sum[place])
     if known.key != key:
         known.key = key

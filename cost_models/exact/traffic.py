@@ -32,7 +32,7 @@ from marl_common import address, part
 @part
 def list_loops(work: Work) -> None:
     """List the loops that iterate, outermost first."""
-    work.loops = 0
+    work.loops, work.loops_to[0] = 0, 0
     for level in range(1, work.nest.depth + 1):
         for place in range(DIMS):
             d = work.nest.levels[level].order[place]
@@ -41,8 +41,9 @@ def list_loops(work: Work) -> None:
             if cut < 0 or dim.cut[cut].level != level or dim.steps[cut + 1] == dim.steps[cut]:
                 continue
             loop = address(work.loop[work.loops])
-            loop.dim, loop.cut, loop.level = d, cut, level
+            loop.dim, loop.cut = d, cut
             work.loops += 1
+        work.loops_to[level] = work.loops
 
 
 @part
@@ -67,14 +68,10 @@ def volume(work: Work, tensor: int, level: int, scope: int, port: int) -> int:
     found = shared_elements(work, tensor, level, -1)
     if level > work.nest.depth:
         return found
-    for number in range(work.loops - 1, -1, -1):
+    for number in range(work.loops_to[level] - 1, -1, -1):
         loop = address(work.loop[number])
-        if loop.level > level:
-            continue
         # tiles along a dimension that advances are others, but for rows
-        others = is_coupled(work, tensor, loop.dim)
-        if tensor == INPUT and work.dim[loop.dim].windowed:
-            others = False
+        others = (work.apart[tensor] >> loop.dim) & 1
         if not others:
             found -= shared_elements(work, tensor, level, number)
         work.event[loop.dim] = loop.cut

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models.buffers import MAC_KINDS, Wires
+
 REFERENCE_NM = 45.0
 """Node that a chip has where it says none [nm]: that of most of the data."""
 NODES_NM = (7.0, 90.0)
@@ -68,30 +70,41 @@ def logic_scale(node_nm: float) -> tuple[float, float]:
 
 @cache
 def mac(
-    adder_bits: int, first_bits: int, second_bits: int, node_nm: float = REFERENCE_NM
+    adder_bits: int,
+    first_bits: int,
+    second_bits: int,
+    node_nm: float = REFERENCE_NM,
+    kind: str = "",
 ) -> tuple[float, float]:
     """Energy [pJ] of one multiply-accumulate and area [um^2] of its unit.
 
     The units of the data are taken apart: the adder grows with its bits (as it does from 8 to 24
     bits at one multiplier), the multiplier with a power of the product of its operands' bits (from
-    8 x 8 to 16 x 16).
+    8 x 8 to 16 x 16). A kind of one row has one price, whatever the bits.
 
     Args:
         adder_bits: Bits of a partial sum.
         first_bits: Bits of one operand.
         second_bits: Bits of the other one.
         node_nm: Technology node [nm].
+        kind: Rows of the data, of `MAC_KINDS`; empty is the first.
 
     Raises:
         TechnologyError: The data do not reach the node.
     """
     energy_scale, area_scale = logic_scale(node_nm)
-    widths = adder_bits, first_bits * second_bits
-    return energy_scale * _fit("energy_pj", *widths), area_scale * _fit("area_um2", *widths)
-
-
-def _fit(name: str, adder_bits: int, product_bits: int) -> float:
     rows = table("mac_45nm.csv")
+    rows = rows[rows["kind"] == (kind or MAC_KINDS[0])]
+    widths = adder_bits, first_bits * second_bits
+    return (
+        energy_scale * _fit(rows, "energy_pj", *widths),
+        area_scale * _fit(rows, "area_um2", *widths),
+    )
+
+
+def _fit(rows: NDArray[Any], name: str, adder_bits: int, product_bits: int) -> float:
+    if len(rows) == 1:
+        return float(rows[0][name])
     small = rows[rows["multiplier_bits"] == rows["multiplier_bits"].min()]
     first, last, wide = small[0], small[-1], rows[-1]
     per_bit = (last[name] - first[name]) / (last["adder_bits"] - first["adder_bits"])
@@ -120,7 +133,7 @@ class Sram(NamedTuple):
 _POWERS = {"read_pj": 0.5, "write_pj": 0.5, "area_um2": 1.0, "leakage_uw": 0.5}
 
 
-def sram(capacity_bytes: Any, node_nm: float = REFERENCE_NM) -> Sram:
+def sram(capacity_bytes: Any, node_nm: float = REFERENCE_NM, kind: str = "") -> Sram:
     """An SRAM of a capacity at a node.
 
     Log-log between the points of the data. A capacity below the smallest point (64 B) has the
@@ -131,18 +144,22 @@ def sram(capacity_bytes: Any, node_nm: float = REFERENCE_NM) -> Sram:
     Args:
         capacity_bytes: Capacity [B]; a number or an array.
         node_nm: Technology node [nm].
+        kind: Transistors, of `SRAM_KINDS`; empty is the first.
 
     Raises:
         TechnologyError: The data do not reach the node.
     """
-    nodes = np.unique(table("sram.csv")["node_nm"])
+    points = "sram_hp.csv" if kind == "HP" else "sram.csv"
+    nodes = np.array(sorted(set(table(points)["node_nm"].tolist())))  # unique() loads numpy.ma
     size = np.log(np.maximum(np.asarray(capacity_bytes, dtype=np.float64), 0.125))  # a bit
     inside = max(check_node(node_nm), nodes[0])
     above, below = nodes[nodes >= inside].min(), nodes[nodes <= inside].max()
     share = 0.0 if above == below else np.log(inside / below) / np.log(above / below)
     found = {}
     for name, power in _POWERS.items():
-        near, far = (np.interp(size, *_points(float(node), name)) for node in (below, above))
+        near, far = (
+            np.interp(size, *_points(points, float(node), name)) for node in (below, above)
+        )
         found[name] = np.exp(near + share * (far - near)) * min(1.0, node_nm / nodes[0]) ** power
     if node_nm < nodes[0]:
         found["leakage_uw"] *= FINFET_LEAKAGE
@@ -159,9 +176,11 @@ def sram_reach() -> tuple[float, float]:
 
 
 @cache
-def _points(node_nm: float, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _points(
+    file: str, node_nm: float, name: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Logarithms of capacities and of a column at a node, with a far point on the last line."""
-    rows = table("sram.csv")
+    rows = table(file)
     rows = rows[rows["node_nm"] == node_nm]
     sizes, values = np.log(rows["capacity_bytes"]), np.log(rows[name])
     far = np.log(_FAR_BYTES)
@@ -173,3 +192,35 @@ def dram_pj(kind: str) -> float:
     """Energy of one byte over the off-chip boundary [pJ]; an empty kind is `DEFAULT_DRAM`."""
     rows = table("dram.csv")
     return float(rows["energy_pj"][rows["kind"] == (kind or DEFAULT_DRAM)][0])
+
+
+@cache
+def wires(node_nm: float = REFERENCE_NM) -> tuple[Wires, float]:
+    """Prices of wires and ports at a node.
+
+    A bit on its way charges half of the wires, half of the time: a quarter of the wire's
+    capacitance times the square of the nominal voltage, without repeaters. At a unit it is written
+    into a register; any unit may take all that a port gives in a cycle, and has as many.
+
+    Args:
+        node_nm: Technology node [nm].
+
+    Returns:
+        The wires from a level to its units, and the area of a level's ports for a bit a cycle
+        [um^2].
+
+    Raises:
+        TechnologyError: The data do not reach the node.
+    """
+    energy_scale, area_scale = logic_scale(node_nm)
+    (data,) = np.atleast_1d(table("wires_45nm.csv"))
+    lengths, nodes = np.sort(table("wire_capacitance.csv"), order="node_nm"), table("nodes.csv")
+    nodes = np.sort(nodes, order="node_nm")
+    volts = np.interp(np.log(node_nm), np.log(nodes["node_nm"]), nodes["vdd_v"])
+    farads = np.interp(node_nm, lengths["node_nm"], lengths["pf_per_mm"])
+    network = Wires(
+        pj_per_bit=float(energy_scale * data["register_pj"]),
+        pj_per_bit_mm=float(farads * volts**2 / 4),
+        um2_per_bit=float(area_scale * data["register_um2"]),
+    )
+    return network, float(area_scale * data["port_um2"])

@@ -3,12 +3,12 @@
 from mapper.certificate.certificate_file import (
     Certificate,
     CertificateError,
-    make_certificate,
     read_certificate,
     write_certificate,
 )
 from mapper.certificate.checker import Checked, check_certificate
-from mapper.certificate.verdict import claim_of, problem_of
+from mapper.certificate.making import make_certificate
+from mapper.certificate.verdict import claim_of, problem_of, said_of
 
 __all__ = [
     "Certificate",
@@ -19,5 +19,6 @@ __all__ = [
     "make_certificate",
     "problem_of",
     "read_certificate",
+    "said_of",
     "write_certificate",
 ]

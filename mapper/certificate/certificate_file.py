@@ -2,7 +2,8 @@
 
 The claim names the problem, the mapping, its value, and the bound that no mapping of the space is
 below. The tree holds one byte a box, in the order in which :mod:`mapper.certificate.replay` walks
-them. Nothing in the file is ever run.
+them; on a chip that is a list of levels (version 2) the numbers of
+:mod:`mapper.certificate.chain_walk`. Nothing in the file is ever run.
 """
 
 from __future__ import annotations
@@ -12,24 +13,22 @@ import json
 import math
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import ChainMapping, Mapping
+from cost_models import Chain, ChainMapping, Mapping
 from mapper.problem_spec import ProblemSpec
 from marl_common import atomic_write, brief, parse_record, read_fields
-from marl_runs import made_with
-
-if TYPE_CHECKING:
-    from baselines import Proof
 
 CLAIM, TREE = "certificate.json", "tree.bin"
 FORMAT = "marl-mapper certificate"
-VERSION = 1
+TWO_LEVELS, LIST_OF_LEVELS = 1, 2
+"""Versions, by chip."""
+NUMBER = np.dtype("<u4")
 MOST_CLAIM = 1 << 20
 MOST_TREE = 1 << 28
 """Largest parts that are read [B]."""
@@ -67,11 +66,25 @@ class Certificate:
 
     problem: ProblemSpec
     size: int
-    mapping: Mapping | None
+    mapping: Mapping | ChainMapping | None
     value: float
     bound: float
     versions: dict[str, str]
-    tree: NDArray[np.uint8]
+    tree: NDArray[np.unsignedinteger[Any]]
+
+    def with_tree(self, tree: NDArray[Any]) -> Certificate:
+        """The same claim with a proof."""
+        return replace(self, tree=tree)
+
+    @property
+    def version(self) -> int:
+        """Of the file's format."""
+        return LIST_OF_LEVELS if self.is_chain else TWO_LEVELS
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether it is of a chip that is a list of levels."""
+        return isinstance(self.problem.accelerator, Chain)
 
     @property
     def gap(self) -> float:
@@ -79,32 +92,6 @@ class Certificate:
         if not math.isfinite(self.value):
             return 0.0
         return max(0.0, self.value / self.bound - 1.0) if self.bound > 0 else math.inf
-
-
-def make_certificate(spec: ProblemSpec, proof: Proof) -> Certificate:
-    """The certificate of a proof that recorded its tree.
-
-    Raises:
-        CertificateError: It did not, or ended before it found a mapping.
-    """
-    if proof.tree is None:
-        raise CertificateError("proof: its tree was not recorded; expected prove(record=True)")
-    if proof.mapping is None and proof.status != "empty":
-        raise CertificateError(
-            f"proof: it ended ({proof.status}) before it found a mapping; give it more time"
-        )
-    assert not isinstance(proof.mapping, ChainMapping)  # such proofs keep no record
-    complete = spec.complete()
-    versions = {str(name): str(version) for name, version in made_with().versions.items()}
-    return Certificate(
-        complete,
-        complete.build().space.size,
-        proof.mapping,
-        proof.value,
-        min(proof.bound, proof.value),
-        versions,
-        proof.tree.splits(),
-    )
 
 
 def write_certificate(path: Path, certificate: Certificate) -> None:
@@ -116,14 +103,14 @@ def write_certificate(path: Path, certificate: Certificate) -> None:
     tree = certificate.tree.tobytes()
     claim = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": certificate.version,
         "problem": certificate.problem.to_dict(),
         "size": str(certificate.size),
         "mapping": None if certificate.mapping is None else certificate.mapping.to_dict(),
         "value": _number(certificate.value),
         "bound": _number(certificate.bound),
         "versions": certificate.versions,
-        "tree": {"boxes": len(tree), "sha256": hashlib.sha256(tree).hexdigest()},
+        "tree": {"boxes": len(certificate.tree), "sha256": hashlib.sha256(tree).hexdigest()},
     }
     with atomic_write(path) as draft, zipfile.ZipFile(draft, "w") as file:
         for name, part in ((CLAIM, json.dumps(claim, indent=1).encode()), (TREE, tree)):
@@ -183,34 +170,43 @@ def _part(file: zipfile.ZipFile, name: str, most: int) -> bytes:
 
 
 def _certificate(text: bytes, tree: bytes) -> Certificate:
-    from mapper.certificate.claim_file import ClaimFields
+    from mapper.certificate.claim_file import ChainClaimFields, ClaimFields
 
     data = parse_record(text, CLAIM, CertificateError)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise CertificateError(f"{CLAIM}: expected the format {FORMAT!r}")
     version = data.get("version")
-    if version != VERSION or type(version) is not int:
+    if version not in (TWO_LEVELS, LIST_OF_LEVELS) or type(version) is not int:
         raise CertificateError(
-            f"{CLAIM}: version is {brief(version)}, expected {VERSION}; use the program that "
-            "wrote it, or make it again"
+            f"{CLAIM}: version is {brief(version)}, expected {TWO_LEVELS} or {LIST_OF_LEVELS}; use "
+            "the program that wrote it, or make it again"
         )
-    claim = read_fields(ClaimFields, data, CLAIM, CertificateError)
+    fields = ChainClaimFields if version == LIST_OF_LEVELS else ClaimFields
+    claim = read_fields(fields, data, CLAIM, CertificateError)
     if hashlib.sha256(tree).hexdigest() != claim.tree.sha256:
         raise CertificateError(f"{TREE}: its sha256 is not the one that {CLAIM} names")
-    if claim.tree.boxes != len(tree):
+    kind = NUMBER if version == LIST_OF_LEVELS else np.dtype(np.uint8)
+    if claim.tree.boxes * kind.itemsize != len(tree):
         raise CertificateError(
-            f"{CLAIM}: tree.boxes is {claim.tree.boxes:,}, expected {len(tree):,}, those of {TREE}"
+            f"{CLAIM}: tree.boxes is {claim.tree.boxes:,}, expected "
+            f"{len(tree) // kind.itemsize:,}, those of {TREE}"
         )
-    mapping = claim.mapping
-    return Certificate(
+    mapping_of = ChainMapping if version == LIST_OF_LEVELS else Mapping
+    found = Certificate(
         problem=ProblemSpec.from_dict(data["problem"]),
         size=int(claim.size),
-        mapping=None if mapping is None else Mapping.from_dict(data["mapping"]),
+        mapping=None if claim.mapping is None else mapping_of.from_dict(data["mapping"]),
         value=float(claim.value),
         bound=float(claim.bound),
         versions=dict(claim.versions),
-        tree=np.frombuffer(tree, dtype=np.uint8),
+        tree=np.frombuffer(tree, dtype=kind),
     )
+    if found.version != version:
+        what = "a list of levels" if found.is_chain else "of two levels"
+        raise CertificateError(
+            f"{CLAIM}: version is {version}, expected {found.version}: the chip is {what}"
+        )
+    return found
 
 
 def _number(value: float) -> float | str:

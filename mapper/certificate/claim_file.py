@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from marl_common import Text, expected
+import cost_models
+from marl_common import Count, Text, expected
 
 Size = Annotated[
     int, Field(ge=1, le=1 << 53, strict=True), expected("a whole number of at least 1")
@@ -41,15 +42,45 @@ class MappingFields(_Claimed):
     bypass: Annotated[list[list[Tensor]], TWO] = [[], []]
 
 
-class SpaceFields(_Claimed):
-    """Options of the map space, all of them."""
+class SpreadFields(_Claimed):
+    """A dimension over an axis."""
+
+    dim: Dim
+    units: Size | None = None
+    axis: Count = 0
+
+
+class EntryFields(_Claimed):
+    """What a mapping says of a level."""
+
+    level: Text
+    tiles: dict[Dim, Size]
+    order: Text
+    parallel: list[SpreadFields] = []
+    keeps: list[Tensor] | None = None
+
+
+class ChainMappingFields(_Claimed):
+    """A mapping of any depth, as :meth:`cost_models.ChainMapping.to_dict` gives it."""
+
+    version: Count
+    levels: list[EntryFields]
+
+
+class ChainSpaceFields(_Claimed):
+    """Options of a map space on a chip that is a list of levels, all of them."""
 
     tiles: Text
     filters: Text
+    only: dict[Text, Annotated[list[Size | Text | Literal[0]], Field(min_length=1)]]
+
+
+class SpaceFields(ChainSpaceFields):
+    """Options of a map space on a chip of two levels, all of them."""
+
     parallel: Text
     orders: Text
     co_search: list[Text]
-    only: dict[Text, Annotated[list[Size | Text | Literal[0]], Field(min_length=1)]]
     repeat: Text = ""
     dataflow: Text | None = None
     full: bool = False
@@ -64,8 +95,9 @@ class Named(BaseModel):
 
 def _check_numbers(options: dict[str, bool | float | str]) -> dict[str, bool | float | str]:
     """Refuse a number where no option of `exact` is one."""
+    usual = cost_models.load("exact")
     for name, value in options.items():
-        if isinstance(value, float) and name != "cycle_nj":
+        if isinstance(value, float) and not isinstance(getattr(usual, name, None), float):
             raise ValueError(f"{name}: got {value:g}, expected true, false or text")
     return options
 
@@ -84,8 +116,14 @@ class ProblemFields(_Claimed):
     limits: dict[Text, Limit]
 
 
+class ChainProblemFields(ProblemFields):
+    """The same on a chip that is a list of levels."""
+
+    space: ChainSpaceFields  # type: ignore[assignment]  # options of its own
+
+
 class TreeFields(_Claimed):
-    """What the tree's part of the file is."""
+    """What the tree's part of the file is; on a chip that is a list of levels its numbers."""
 
     boxes: Size
     sha256: Annotated[
@@ -94,7 +132,7 @@ class TreeFields(_Claimed):
 
 
 class ClaimFields(_Claimed):
-    """What a certificate claims."""
+    """What a certificate claims, version 1: of a chip of two levels."""
 
     format: Text
     version: Size
@@ -109,3 +147,10 @@ class ClaimFields(_Claimed):
     bound: Figure
     versions: dict[Text, Text]
     tree: TreeFields
+
+
+class ChainClaimFields(ClaimFields):
+    """Version 2: of a chip that is a list of levels."""
+
+    problem: ChainProblemFields
+    mapping: ChainMappingFields | None  # type: ignore[assignment]  # of another depth

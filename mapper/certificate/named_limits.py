@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cost_models import LowerBounds, Structures, lower_bounds_of
-from maestro_env import Evaluation, Problem
+from maestro_env import Problem
 from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.replay import CheckedLevel
 from marl_common import IntArray
@@ -55,20 +55,6 @@ class NamedLimits:
                 f"tree: {len(left):,} boxes are said to have no feasible mapping, but neither the "
                 "buffers nor a limit of the problem rules them out; prove again"
             )
-
-    def check_mappings(self, evaluation: Evaluation) -> None:
-        """Make sure that mappings do not fit, or break a limit of the problem by a true figure.
-
-        Raises:
-            CertificateError: One is feasible.
-        """
-        costs = evaluation.costs
-        left = costs.feasible
-        for name, limit in self._problem.limits.items():
-            figure = getattr(costs, name.removeprefix("max_"))
-            left = left & ~(np.isfinite(figure) & (figure > limit))
-        if left.any():
-            raise CertificateError("bound: a mapping of the space is feasible")
 
     def _of(self, name: str, limits: Mapping[str, float]) -> LowerBounds | None:
         if name not in self._bounds:

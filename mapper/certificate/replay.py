@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from cost_models import Structures
 from layers import DIMS
 from maestro_env import MapSpace
 from mapper.certificate.certificate_file import CertificateError
+from mapper.certificate.relaxation import Boxes
 from mapper.certificate.unit_spread import UnitSpread
 from marl_common import IntArray
 
@@ -79,7 +81,8 @@ class Grid:
                 self.table[level, d, : len(self.tiles[level][d])] = self.tiles[level][d]
         self.counts = np.array([[len(tiles) for tiles in level] for level in self.tiles])
 
-    def structures(self) -> Structures:
+    @cached_property
+    def known(self) -> Structures:
         """The space as cost models take it for bounds."""
         outer, inner = (tuple(np.array(t, np.int64) for t in level) for level in self.tiles)
         return self.allocations.structures(outer, inner)
@@ -130,6 +133,21 @@ class Grid:
             for d in range(D):
                 each = each * counts[:, d]
         return int(each.sum()) * self.orders
+
+    def boxes(self, which: IntArray, ranges: Ranges) -> Boxes:
+        """Boxes as chains of L2 and L1, for the checker's own bounds."""
+        known = self.known
+        extents, dims = np.array(self.space.layer.extents), np.arange(D)
+        units = np.ones((len(which), 3, D), np.int64)
+        outer, inner = np.moveaxis(np.maximum(known.units(which), 1), 1, 0)
+        units[:, 1] = outer.astype(np.int64) * inner
+        tiles = [self.table[level, dims, ranges[:, 2 * level + 1]] for level in (0, 1)]
+        high = np.stack([np.minimum(tiles[0] * outer, extents), np.minimum(*tiles)], axis=1)
+        chip = self.space.accelerator
+        direct = known.bypasses[known.places(which).bypass][:, 0] | ~np.array(
+            chip.buffers()[0].holds
+        )
+        return Boxes(units, high, direct)
 
     def actions(self, which: IntArray, ranges: Ranges) -> IntArray:
         """``(B, P)`` actions of structures, their loop orders left at 0."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from mapper.certificate.certificate_file import Certificate
+from mapper.certificate.checker import Checked
+from mapper.certificate.looks import MOST_MACS
 from marl_common import engineering, printable
 
 PROVEN = 1e-9
@@ -65,10 +67,10 @@ def layer_of(certificate: Certificate) -> str:
 
 def chip_of(certificate: Certificate) -> str:
     """The chip's name where the library has this chip by it, else its fingerprint."""
-    from cost_models import PRESETS
+    from cost_models import CHAINS, PRESETS
 
     chip, name = certificate.problem.accelerator, certificate.problem.accelerator_name
-    if name in PRESETS and PRESETS[name] == chip:
+    if name in {**PRESETS, **CHAINS} and {**PRESETS, **CHAINS}[name] == chip:
         return name
     fields = {key: value for key, value in chip.to_dict().items() if key != "name"}
     text = json.dumps(fields, sort_keys=True)
@@ -83,3 +85,27 @@ def _rounded_up(share: float) -> str:
     """At least the share, in three digits."""
     digits = 2 - math.floor(math.log10(share))
     return f"{math.ceil(share * 10**digits) / 10**digits:.6g}" if digits < 300 else f"{share:.3g}"
+
+
+def said_of(checked: Checked) -> Iterator[str]:
+    """What was checked, line by line."""
+    enumerated, random, simulated = checked.beside
+    if checked.limits:
+        said = ", ".join(f"{name} {count:,}" for name, count in checked.limits.items() if count)
+        yield f"boxes without a mapping by limit: {said}"
+    yield (
+        f"{checked.boxes:,} boxes: {checked.ruled_out:,} ruled out by their bounds, "
+        f"{checked.settled:,} structures evaluated in {checked.evaluated:,} mappings; together "
+        f"all {checked.size:,} mappings of the space ({checked.seconds:.2f} s)"
+    )
+    share = checked.alone / max(checked.ruled_out, 1)
+    yield (
+        f"the checker's own relaxation rules out {checked.alone:,} of them by itself ({share:.1%})"
+    )
+    if not enumerated:
+        yield f"{random:,} random mappings: none is below the bound"
+        return
+    executed = f"{simulated:,} random ones cost the same in the simulator"
+    if not simulated:
+        executed = f"the simulator was not asked: the layer has more than {MOST_MACS:,} MACs"
+    yield f"all {enumerated:,} mappings enumerated: none is below the bound; {executed}"

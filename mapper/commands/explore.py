@@ -96,6 +96,10 @@ def explore(
     accelerator: AcceleratorOption = "edge",
     cost_model: CostModelOption = "exact",
     cost_model_option: ModelOptions = None,
+    wires: Annotated[
+        str,
+        typer.Option(metavar="on|off", help="Whether wires and ports cost energy and area."),
+    ] = "on",
     pretrained: Annotated[
         str, typer.Option(metavar="auto|FILE", help="Agents that propose mappings.")
     ] = "auto",
@@ -152,7 +156,8 @@ def explore(
         gap=gap,
         timeout=timeout,
     )
-    space = DesignSpace(chip_of(accelerator, sets), _values(ranges, sweep or []))
+    priced = _wires_priced(wires, plan)
+    space = DesignSpace(chip_of(accelerator, sets), _values(ranges, sweep or []), priced)
     check_words(fuse, passes)
     if fuse == "tiles":
         raise OptionError("--fuse tiles: fuses layers of one chip, expected none or keep")
@@ -250,6 +255,22 @@ def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePla
     graph, gap = layers.graph_of(plan.network), plan.gap or USUAL_GAP
     kept = KeptWorkload(graph, plan.workload.cost_model_options, counted, gap)
     return replace(plan, kept=kept)
+
+
+def _wires_priced(wires: str, plan: ExplorePlan) -> bool:
+    """Whether wires and ports have a price: where they shall, and the model knows the chip's area.
+
+    Raises:
+        OptionError: It is neither on nor off.
+    """
+    from cost_models import capabilities_of
+    from marl_common import suggest
+
+    if wires not in ("on", "off"):
+        raise OptionError(
+            f"--wires: got {wires!r}, expected on or off.{suggest(wires, ('on', 'off'))}"
+        )
+    return wires == "on" and "area_um2" in capabilities_of(plan.workload.model()).needs
 
 
 def _values(ranges: dict[str, str | None], sweeps: list[str]) -> dict[str, tuple[Value, ...]]:
@@ -364,7 +385,7 @@ def _check_files(plot: Path | None, csv: Path | None, page: Path | None) -> None
         OutputError: Its folder cannot be written to.
         ValueError: A library that draws is missing.
     """
-    from mapper.explore.explore_page import check_page
+    from mapper.report.explore_page import check_page
     from marl_runs import new_figure
 
     if plot is not None:
@@ -383,14 +404,19 @@ def _check_files(plot: Path | None, csv: Path | None, page: Path | None) -> None
 def _show(
     done: Exploration, plot: Path | None, csv: Path | None, page: Path | None, as_json: bool
 ) -> None:
+    from cost_models import prices_wires
     from mapper.explore.design_rows import front_table, write_csv
-    from mapper.explore.explore_page import write_page
     from mapper.explore.front_plot import write_plot
+    from mapper.report.explore_page import write_page
     from mapper.show.front_table import notes_of, print_exploration
     from marl_runs import print_json
 
     if as_json:
-        print_json({"network": done.plan.network, "front": front_table(done), **done.counted()})
+        priced = prices_wires(done.designs[0].chip)
+        front = front_table(done)
+        print_json(
+            {"network": done.plan.network, "wires": priced, "front": front, **done.counted()}
+        )
     else:
         print_exploration(done)
     if csv is not None:

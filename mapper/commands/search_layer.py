@@ -89,7 +89,8 @@ def _standing(found: Found, after: After) -> Standing | None:
 
 def _certify(found: Found, standing: Standing | None, path: Path, after: After) -> None:
     """Prove the best value known once more, and write down how; nothing after Ctrl-C."""
-    from baselines import prove
+    from baselines import Proof, prove
+    from cost_models import ChainMapping
     from mapper.certificate import make_certificate, write_certificate
 
     if found.interrupted or (standing is not None and standing.status == "interrupted"):
@@ -97,8 +98,18 @@ def _certify(found: Found, standing: Standing | None, path: Path, after: After) 
         return
     better = None if standing is None else standing.mapping
     start = better or (None if found.best is None else found.best[0])
-    proof = prove(found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True)
-    write_certificate(path, make_certificate(found.run.problem, proof))
+    try:
+        if standing is not None and isinstance(start, ChainMapping):  # it needs the bound alone
+            proof = Proof(start, standing.value, standing.bound, "boxes")
+        else:
+            proof = prove(
+                found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True
+            )
+        certificate = make_certificate(found.run.problem, proof)
+    except KeyboardInterrupt:
+        tell(f"{path} is not written: Ctrl-C")
+        raise
+    write_certificate(path, certificate)
     tell(f"wrote {path} ({path.stat().st_size:,} B); check it with mapper validate --certificate")
 
 

@@ -24,9 +24,24 @@ def validate(
             help="Check a proof that `mapper search --certificate` wrote, instead of a store.",
         ),
     ] = None,
+    bench: Annotated[
+        Path | None,
+        typer.Option(
+            "--bench",
+            metavar="FILE",
+            help="Check a result file that `mapper bench --out` wrote, instead of a store.",
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Evaluate every stored best mapping again, or check a proof; exit code 1: it does not hold."""
+    """Evaluate stored mappings again, or check a proof or bench; exit code 1: it does not hold."""
+    if bench is not None:
+        if run is not None or certificate is not None:
+            raise OptionError("--bench: got a run or --certificate too, expected one of them")
+        from mapper.commands.validate_bench import validate_bench
+
+        validate_bench(bench, as_json)
+        return
     if certificate is not None:
         if run is not None:
             raise OptionError("--certificate: got a run too, expected one of them")

@@ -25,6 +25,7 @@ def validate_certificate(path: Path, as_json: bool) -> None:
         claim_of,
         problem_of,
         read_certificate,
+        said_of,
     )
 
     certificate = read_certificate(path)
@@ -41,20 +42,16 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     else:
         say(f"✓ {path}: {claim_of(certificate)}")
         say(f"  {problem_of(certificate)}")
-        if checked.limits:
-            said = ", ".join(f"{name} {count:,}" for name, count in checked.limits.items() if count)
-            say(f"  boxes without a mapping by limit: {said}")
-        say(
-            f"  {checked.boxes:,} boxes: {checked.ruled_out:,} ruled out by their bounds, "
-            f"{checked.settled:,} structures evaluated in {checked.evaluated:,} mappings; together "
-            f"all {checked.size:,} mappings of the space ({checked.seconds:.2f} s)"
-        )
+        for line in said_of(checked):
+            say(f"  {line}")
     if checked is None:
         raise typer.Exit(1)
 
 
 def _values(certificate: Certificate, checked: Checked | None, fault: str) -> dict[str, Any]:
-    found = {} if checked is None else vars(checked)
+    found = {} if checked is None else vars(checked) | checked.beside._asdict()
+    names = ("boxes", "ruled_out", "settled", "evaluated")
+    more = ("alone", "enumerated", "random", "simulated")
     return {
         "holds": checked is not None,
         "fault": fault,
@@ -62,5 +59,5 @@ def _values(certificate: Certificate, checked: Checked | None, fault: str) -> di
         "bound": certificate.bound,
         "gap": certificate.gap,
         "size": certificate.size,
-        **{name: found.get(name) for name in ("boxes", "ruled_out", "settled", "evaluated")},
+        **{name: found.get(name) for name in (*names, *more)},
     }

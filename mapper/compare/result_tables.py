@@ -124,7 +124,7 @@ def _gaps(summary: Summary, objective: str, cases: list[ComparedCase]) -> TextTa
 
     def cell(case: ComparedCase, method: str) -> str:
         gap = summary.gap(case, method)
-        return NONE if gap is None else INFEASIBLE if math.isinf(gap) else f"{100 * gap:+.1f} %"
+        return NONE if gap is None else INFEASIBLE if math.isinf(gap) else f"{100 * gap:+,.1f} %"
 
     kinds = {case: (summary.floor(case) or (0.0, "no bound"))[1] for case in cases}
     note = "Median above the proven optimum of the space, or else above the physical bound, which "

@@ -116,6 +116,30 @@ class Design:
         return max(0.0, min(shares, default=float("inf")))
 
 
+@dataclass(frozen=True)
+class FrontPoint:
+    """A design with a choice of mappings, and its figures.
+
+    Args:
+        design: The design.
+        point: The choice.
+        figures: By name of `OBJECTIVES`.
+        gap: See :meth:`Design.gap`.
+    """
+
+    design: Design
+    point: NetworkPoint
+    figures: Mapping[str, float]
+    gap: float
+
+
+def gap_text(gap: float) -> str:
+    """How far a point is from what is proven: ``optimal``, or ``within 0.13 %``."""
+    if gap <= 1e-9:
+        return "optimal"
+    return f"within {100 * gap:.2g} %" if gap < 10 else "unknown"
+
+
 def front_rows(values: FloatArray) -> list[int]:
     """Rows that no other row is as good as in every column, and better in one.
 

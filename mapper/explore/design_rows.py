@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from cost_models import Accelerator, Chain, loop_nest, nest_of_loops
-from mapper.explore.design_figures import OBJECTIVES, OF_MAPPINGS, Design
+from mapper.explore.design_figures import OBJECTIVES, OF_MAPPINGS, Design, FrontPoint
 from mapper.explore.design_space import FIELDS, label_of
-from mapper.explore.exploration import Exploration, FrontPoint
+from mapper.explore.exploration import Exploration
 from marl_common import atomic_write
 
 COLUMN_OF = {
@@ -31,8 +31,12 @@ def share_text(on: int, designs: int, points: int) -> str:
 
 
 def front_table(exploration: Exploration) -> list[dict[str, Any]]:
-    """A row for each point of the front, by the first objective."""
-    return [row_of(exploration, point) for point in exploration.front]
+    """A row for each point of the front, by the first objective, with its place."""
+    places = exploration.ranks
+    return [
+        row_of(exploration, point) | {"rank": rank, "shares_rank": shared}
+        for point, (rank, shared) in zip(exploration.front, places, strict=True)
+    ]
 
 
 def row_of(exploration: Exploration, point: FrontPoint) -> dict[str, Any]:

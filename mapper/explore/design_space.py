@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cost_models import SHORT_PATHS, Accelerator, AcceleratorError, Chain, with_values
+from cost_models import (
+    SHORT_PATHS,
+    Accelerator,
+    AcceleratorError,
+    Chain,
+    with_values,
+    with_wires,
+)
 from mapper.explore.design_ranges import ExploreError, Value
 
 FIELDS = {
@@ -48,10 +55,12 @@ class DesignSpace:
     Args:
         base: What the fields that are not swept are taken from.
         values: Values by field: a name of `FIELDS`, or a path as ``--set`` takes it.
+        wires: Whether wires and ports cost what they do at a design's node.
     """
 
     base: Accelerator | Chain
     values: Mapping[str, Sequence[Value]]
+    wires: bool = False
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -116,6 +125,8 @@ class DesignSpace:
                 raise
             named = ", ".join(f"{name}={value}" for name, value in short.items())
             raise AcceleratorError(f"design {named}: {error}") from None
+        if self.wires:
+            chip = with_wires(chip)
         return SweptChip(chip, tuple(fields.items()))
 
     def all(self) -> Iterator[SweptChip]:

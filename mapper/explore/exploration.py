@@ -10,13 +10,20 @@ import numpy as np
 
 from cost_models import Accelerator, Chain
 from maestro_env import figure_bounds
-from mapper.explore.design_figures import OBJECTIVES, Design, figures_of, front_rows
+from mapper.explore.design_figures import (
+    OBJECTIVES,
+    Design,
+    FrontPoint,
+    figures_of,
+    front_rows,
+)
 from mapper.explore.design_ranges import ExploreError, Value
 from mapper.explore.design_run import AIMS, DesignRun, Workload
 from mapper.explore.design_space import SweptChip, label_of
 from mapper.explore.kept_design import KeptDesign, KeptWorkload
 from mapper.explore.mapping_pool import MappingPool, NetworkPoint
 from mapper.explore.network_hull import LayerFloor, pareto_rows
+from mapper.explore.ranking import ranks, unsettled
 from mapper.explore.shape_proof import ShapeProof
 from marl_common import engineering
 from marl_runs import Experiment, RunSummary, Store
@@ -81,23 +88,6 @@ class ExplorePlan:
         if self.kept is not None:
             return KeptDesign(self.kept, chip, self.aims)
         return DesignRun(self.workload, chip, self.aims, self.pretrained, self.seed)
-
-
-@dataclass(frozen=True)
-class FrontPoint:
-    """A design with a choice of mappings, and its figures.
-
-    Args:
-        design: The design.
-        point: The choice.
-        figures: By name of `OBJECTIVES`.
-        gap: See :meth:`Design.gap`.
-    """
-
-    design: Design
-    point: NetworkPoint
-    figures: Mapping[str, float]
-    gap: float
 
 
 @dataclass
@@ -204,21 +194,35 @@ class Exploration:
         return f"No design of {len(self.designs):,} can run {self.plan.network}{why}"
 
     def open_proofs(self) -> list[tuple[Design, str]]:
-        """Designs of the front whose gap is too large, each with what to prove of it next."""
+        """Designs of the front to prove more of, each with what to prove of it next.
+
+        Those whose gap is too large, and those that bounds do not tell from another one.
+        """
         found: dict[int, tuple[Design, str]] = {}
-        for point in self.front:
-            if point.gap <= self.plan.gap:
+        names, counts = self.plan.objectives, self.plan.workload.counts
+        for point, is_open in zip(self.front, unsettled(self.front, names, counts), strict=True):
+            if point.gap <= self.plan.gap and not is_open:
                 continue
             left = [a for a in self.plan.proof_order if a not in point.design.asked]
             if left:
                 found.setdefault(id(point.design), (point.design, left[0]))
         return list(found.values())
 
+    @property
+    def ranks(self) -> list[tuple[int, bool]]:
+        """See :func:`mapper.explore.ranking.ranks`."""
+        return ranks(self.front, self.plan.objectives, self.plan.workload.counts)
+
+    @property
+    def front_designs(self) -> list[Design]:
+        """The designs of the front, each once."""
+        return list({id(point.design): point.design for point in self.front}.values())
+
     def counted(self) -> dict[str, int]:
         """How many designs there are, and what became of them."""
         return {
             "designs": len(self.designs) + self.too_large,
-            "designs_on_the_front": len({id(point.design) for point in self.front}),
+            "designs_on_the_front": len(self.front_designs),
             "points_on_the_front": len(self.front),
             "too_large": self.too_large,
             "without_mapping": sum(not design.points for design in self.designs),
@@ -283,7 +287,8 @@ def _take_kept(design: Design, result: Mapping[str, Any], aims: Sequence[str]) -
     """Points and floor of a design whose network keeps tensors in L2."""
     sums = np.array(result["points"])
     best = pareto_rows(sums[:, 0], sums[:, 1])
-    design.points = [NetworkPoint(*map(float, sums[row]), choice=()) for row in best]
+    rows = ((float(latency), float(energy)) for latency, energy in sums[best])
+    design.points = [NetworkPoint(latency, energy, ()) for latency, energy in rows]
     design.floors = [LayerFloor(**result["floor"])]
     design.proven = set(aims)
 

@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mapper.explore.design_figures import OBJECTIVES
+from mapper.explore.design_figures import OBJECTIVES, gap_text
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.design_rows import COLUMN_OF, all_rows, share_text
 from mapper.explore.design_space import FIELDS, text_of
-from mapper.explore.explore_page import gap_text
 from marl_common import atomic_write, read_json
 from marl_runs import json_text, made_with
 
@@ -84,8 +83,14 @@ def write_explored(path: Path, exploration: Exploration) -> None:
     Raises:
         OSError: It cannot be written.
     """
+    with atomic_write(path) as draft:
+        draft.write_text(json_text(asdict(explored(exploration))) + "\n", encoding="utf-8")
+
+
+def explored(exploration: Exploration) -> ExploredDesigns:
+    """What is kept of an exploration."""
     plan = exploration.plan
-    kept = ExploredDesigns(
+    return ExploredDesigns(
         plan.network,
         plan.workload.cost_model,
         plan.workload.cost_model_options,
@@ -93,8 +98,6 @@ def write_explored(path: Path, exploration: Exploration) -> None:
         tuple(all_rows(exploration)),
         made_with().command,
     )
-    with atomic_write(path) as draft:
-        draft.write_text(json_text(asdict(kept)) + "\n", encoding="utf-8")
 
 
 def read_explored(path: Path) -> ExploredDesigns:

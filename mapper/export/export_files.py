@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError, loop_nest
+from mapper.export.loop_program import check_feasible
 from marl_common import atomic_write, suggest
 
 PROGRAMS = ("c", "python")
@@ -39,8 +40,8 @@ def files_for(
         openmp: In C, mark loops over units as parallel.
 
     Raises:
-        ExportError: The tool has no words for the mapping, or it is infeasible and a program is
-            asked for.
+        ExportError: The tool has no words for the mapping, or it is infeasible on the chip: for
+            tools that hold no tile twice, in capacities that hold each once. MAESTRO has none.
         MappingError: Likewise, of MAESTRO.
     """
     check_tool(tool)
@@ -66,7 +67,9 @@ def files_for(
         from mapper.export.timeloop_files import timeloop_files as files
     else:
         from mapper.export.accelforge_files import accelforge_files as files
-    return files(nest)
+    texts = files(nest)
+    check_feasible(source, double_buffer=False)
+    return texts
 
 
 def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:

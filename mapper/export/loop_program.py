@@ -162,8 +162,12 @@ class LoopProgram:
         return " + ".join(part for part in parts if part != "0") or "0"
 
 
-def check_feasible(source: ExportSource) -> None:
+def check_feasible(source: ExportSource, double_buffer: bool = True) -> None:
     """Refuse a mapping that has no cost on its chip.
+
+    Args:
+        source: The mapping.
+        double_buffer: Whether what the chip can hold twice is held twice.
 
     Raises:
         ExportError: It has none; says why.
@@ -171,7 +175,7 @@ def check_feasible(source: ExportSource) -> None:
     """
     chip: Any = source.chip
     mapping: Any = source.mapping
-    cost = load("exact").evaluate(source.layer, chip, mapping)
+    cost = load("exact", double_buffer=double_buffer).evaluate(source.layer, chip, mapping)
     if cost.infeasible is not None:
         raise ExportError(
             f"mapping: it is infeasible on this chip: {cost.infeasible.message}; give one that fits"

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from cost_models import DEFAULT_DRAM
 from layers import DIMS, TENSORS
 from mapper.export.chip_stores import ChipStore, ChipStores
 from mapper.export.loop_nest import MAC, ExportError, LoopNest, Loops
@@ -195,7 +196,8 @@ def _memory(nest: LoopNest, store: ChipStore) -> TimeloopMemory:
         rates = {"shared_bandwidth": store.read_bits / bits}
     sizes: dict[str, float | int | str] = {"width": bits, "datawidth": bits}
     if store.level == "DRAM":
-        kind, sizes = "DRAM", {"type": "LPDDR4", "width": 64, "datawidth": bits}
+        dram = nest.chip.levels[0].kind or DEFAULT_DRAM
+        kind, sizes = "DRAM", {"type": dram, "width": 64, "datawidth": bits}
     else:
         kind = "SRAM"
         sizes["depth"] = max(1, store.size * 8 // bits)

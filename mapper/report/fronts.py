@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
 from typing import Any
@@ -15,6 +15,10 @@ from marl_common import engineering
 
 MARGIN = 1.15
 """Room between the outermost points and the frame, as a factor."""
+PLACE = "place"
+"""Of a row that is drawn with its place among all rows alone: its key."""
+MOST_NUMBERS = 60
+"""Points of a front that have their number beside them."""
 LEFT = 134
 """Room for the numbers of the axis that goes up, which have units."""
 
@@ -51,6 +55,12 @@ class FrontView:
         return [Markup(_picture(self, other, first)) for other in others]
 
     @property
+    def numbered(self) -> list[str]:
+        """The same pictures with the places of points among the rows instead of their names."""
+        rows = tuple({**row, PLACE: at} for at, row in enumerate(self.designs.rows))
+        return FrontView(replace(self.designs, rows=rows), self.here).pictures
+
+    @property
     def header(self) -> list[str]:
         """Titles of the table."""
         return ["design", *OBJECTIVES, "mappings"]
@@ -84,6 +94,12 @@ def _picture(front: FrontView, across: str, up: str) -> str:
     if len(designs.objectives) == 2:
         parts.append(f'<polyline points="{axes.points(_steps(best))}" fill="none" class="front"/>')
     parts += [_dot(axes, row, across, up, "part-MAC", 6) for row in designs.front]
+    if PLACE in rows[0] and len(designs.front) <= MOST_NUMBERS:
+        parts += [
+            f'<text x="{axes.across(figure(row, across)) + 8:.0f}" '
+            f'y="{axes.down(figure(row, up)) - 7:.0f}" class="number">{number}</text>'
+            for number, row in enumerate(designs.front, 1)
+        ]
     parts += [_ring(axes, x, y) for x, y in shown]
     return axes.drawn(f"{up} against {across} of {len(rows):,} points", parts, (across, up))
 
@@ -110,11 +126,14 @@ def _dot(
     axes: LogAxes, row: Mapping[str, Any], across: str, up: str, look: str, radius: float
 ) -> str:
     x, y = figure(row, across), figure(row, up)
-    told = ", ".join(engineering(figure(row, name), OBJECTIVES[name]) for name in (up, across))
-    return (
+    drawn = (
         f'<circle cx="{axes.across(x):.1f}" cy="{axes.down(y):.1f}" r="{radius}" class="{look}" '
-        f'fill-opacity=".8"><title>{escape(design_text(row))}: {escape(told)}</title></circle>'
     )
+    if PLACE in row:
+        return f'{drawn}data-row="{row[PLACE]}"/>'
+    told = ", ".join(engineering(figure(row, name), OBJECTIVES[name]) for name in (up, across))
+    name = escape(f"{design_text(row)}: {told}")
+    return f'{drawn}fill-opacity=".8"><title>{name}</title></circle>'
 
 
 def _ring(axes: LogAxes, x: float, y: float) -> str:

@@ -59,7 +59,7 @@ def print_changes(names: tuple[str, str], found: Changes, objective: str) -> Non
 
 
 def _change(value: float, base: float) -> str:
-    return f"{100 * (value / base - 1):+.1f} %" if math.isfinite(base) else "-"
+    return f"{100 * (value / base - 1):+,.1f} %" if math.isfinite(base) else "-"
 
 
 def _cell(value: Any) -> str:

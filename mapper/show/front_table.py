@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from marl_runs import Column, print_rows
+from marl_runs import Column, print_rows, say
 
 if TYPE_CHECKING:
     from mapper.explore.exploration import Exploration
@@ -19,6 +19,7 @@ FIGURE_COLUMNS = {
 }
 
 
+RANK = Column("place", "rank", keep=10, right=True)
 OF_SHORT_FORM = (
     Column("num_pes", "PEs", keep=10),
     Column("l1", "L1", keep=9, right=True),
@@ -55,18 +56,33 @@ def print_front(
 
 def print_exploration(done: Exploration) -> None:
     """Print the front of an exploration, and what became of the other designs."""
+    from cost_models import prices_wires
+    from mapper.explore.design_figures import gap_text
     from mapper.explore.design_rows import front_table, share_text
     from mapper.explore.design_space import FIELDS, bytes_text, short_name, value_text
-    from mapper.explore.explore_page import gap_text
+    from mapper.explore.hints import wires_line
+    from mapper.explore.ranking import rank_text
 
-    swept = done.front[0].design.fields
-    rows = [row | {"mappings": gap_text(row["gap"])} for row in front_table(done)]
+    first = done.front[0].design
+    if prices_wires(first.chip):
+        say(f"{wires_line(first.chip)}\n")
+    swept = first.fields
+    places = [RANK] if any(row["shares_rank"] for row in front_table(done)) else []
+    rows = [
+        row
+        | {
+            "mappings": gap_text(row["gap"]),
+            "place": rank_text(row["rank"], row["shares_rank"]),
+        }
+        for row in front_table(done)
+    ]
     if swept.keys() <= FIELDS.keys():
-        columns = [*OF_SHORT_FORM]
+        columns = [*places, *OF_SHORT_FORM]
         for row in rows:
             row |= {"l1": bytes_text(row["l1_bytes"]), "l2": bytes_text(row["l2_bytes"])}
     else:
-        columns = [Column(path, short_name(path), keep=10, right=True) for path in swept]
+        columns = [*places]
+        columns += [Column(path, short_name(path), keep=10, right=True) for path in swept]
         for row in rows:
             row |= {path: value_text(path, row[path]) for path in swept}
     counted = done.counted()
@@ -85,8 +101,13 @@ def print_exploration(done: Exploration) -> None:
 
 def notes_of(done: Exploration) -> list[str]:
     """Sentences about designs off the front, and about what the gaps say."""
+    from mapper.explore.hints import end_lines
+
     counted = done.counted()
-    found = []
+    found = end_lines(done.front_designs, done.designs)
+    shared = sum(is_shared for _, is_shared in done.ranks)
+    if shared:
+        found.append(f"~: {shared:,} points that bounds do not tell from another one of their rank")
     if done.front:
         worst = max(point.gap for point in done.front)
         share = f"{100 * worst:.2g} %" if worst < 10 else "an unknown share"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cost_models import Accelerator, Chain, clock_of
+from cost_models import LEVELS, Accelerator, Chain, clock_of
 from marl_common import engineering
 
 OPERATIONS = 2
@@ -34,5 +34,18 @@ def speed_lines(
     ]
     if math.isfinite(energy_nj) and energy_nj > 0:
         efficiency = OPERATIONS * macs / (energy_nj * 1e3)
-        lines.append(f"energy: {engineering(energy_nj, 'nJ', 4)}, {efficiency:.3g} TOPS/W")
+        told = f"energy: {engineering(energy_nj, 'nJ', 4)}, {efficiency:.3g} TOPS/W"
+        lines.append(f"{told}{_kinds(chip)}")
     return lines
+
+
+def _kinds(chip: Accelerator | Chain) -> str:
+    """Which parts of a chip, other than the usual ones, its file has energies priced by."""
+    kinds = [f"MACs of kind {chip.mac_kind}"] if chip.mac_kind else []
+    names = LEVELS if isinstance(chip, Accelerator) else [level.name for level in chip.levels]
+    kinds += [
+        f"{name} of kind {level.kind}"
+        for name, level in zip(names, chip.levels, strict=True)
+        if level.kind and name != "DRAM"
+    ]
+    return f" ({', '.join(kinds)})" if kinds else ""

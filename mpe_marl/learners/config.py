@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from mpe_marl.errors import MpeError, at_least, unknown_name
+from marl_common import check_settings, option
+from mpe_marl.errors import MpeError
 
 ALGORITHMS = ("maddpg", "masac", "matd3", "iddpg")
 ON_POLICY = ("ippo", "mappo")
@@ -44,32 +44,34 @@ class LearnerConfig:
         share_parameters: One actor and one critic for all agents, told apart by an id; modes
             ``shared`` and ``folded``.
         epochs: Passes over what was played (IPPO, MAPPO).
-        trace: How far a surprise reaches back, GAE's lambda (IPPO, MAPPO).
-        ratio_clip: Change of an action's chance that still pays (IPPO, MAPPO).
+        trace: GAE lambda (IPPO, MAPPO).
+        ratio_clip: PPO clip range (IPPO, MAPPO).
     """
 
-    algorithm: str = "maddpg"
-    mode: str = "batched"
-    hidden: int = 64
-    lr: float = 0.01
-    tau: float = 0.01
-    gamma: float = 0.95
-    entropy: float = 0.05
-    clip: float = 0.5
-    logit_penalty: float = 1e-3
-    noise: float = 0.1
-    dtype: str = "float32"
-    device: str = "cpu"
-    share_parameters: bool = False
-    epochs: int = 10
-    trace: float = 0.95
-    ratio_clip: float = 0.2
+    algorithm: str = option(
+        "maddpg", "maddpg, masac, matd3, iddpg, ippo or mappo.", "--algorithm", "--algo", "-a",
+        known=(*ALGORITHMS, *ON_POLICY),
+    )  # fmt: skip
+    mode: str = option("batched", "Update mode: loop, batched, shared or folded.", known=MODES)
+    hidden: int = option(64, low=1, high=65_536)
+    lr: float = option(0.01, "Adam's step size.", above=0)
+    tau: float = option(0.01, low=0, high=1)
+    gamma: float = option(0.95, low=0, high=1)
+    entropy: float = option(0.05)
+    clip: float = option(0.5, above=0)
+    logit_penalty: float = option(1e-3)
+    noise: float = option(0.1)
+    dtype: str = option("float32", "float32, or float64.", known=("float32", "float64"))
+    device: str = option("cpu", "cpu, cuda, or auto.")
+    share_parameters: bool = option(
+        False, "One actor and critic for all agents.", "--share-parameters"
+    )
+    epochs: int = option(10, low=1)
+    trace: float = option(0.95, low=0, high=1)
+    ratio_clip: float = option(0.2, above=0)
 
     def __post_init__(self) -> None:
-        if self.algorithm not in (*ALGORITHMS, *ON_POLICY):
-            raise unknown_name("algorithm", self.algorithm, (*ALGORITHMS, *ON_POLICY))
-        if self.mode not in MODES:
-            raise unknown_name("update mode", self.mode, MODES)
+        check_settings(self, MpeError)
         if self.share_parameters and self.mode not in ("shared", "folded"):
             raise MpeError(
                 f"share_parameters with update mode {self.mode!r}: one network needs one batch for "
@@ -85,14 +87,6 @@ class LearnerConfig:
                 f"update mode {self.mode!r} with algorithm {self.algorithm!r}, which has one way "
                 "to compute an update; expected mode 'batched'."
             )
-        at_least("hidden", self.hidden, 1)
-        at_least("epochs", self.epochs, 1)
-        for name in ("lr", "clip", "ratio_clip"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise MpeError(f"{name}={getattr(self, name)}; expected a finite number > 0.")
-        for name in ("tau", "gamma", "trace"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise MpeError(f"{name}={getattr(self, name)}; expected a number in [0, 1].")
 
     @property
     def on_policy(self) -> bool:

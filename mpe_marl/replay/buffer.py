@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_common import at_least, not_known
 from marl_runs import make_generator, pack_generator, unpack_generator
-from mpe_marl.errors import MpeError, at_least, unknown_name
+from mpe_marl.errors import MpeError
 from mpe_marl.replay.arrays import Arrays
 from mpe_marl.replay.joint import Joint
 from mpe_marl.replay.law import SamplingLaw
@@ -55,11 +56,11 @@ class Replay:
         limit: int | None = None,
     ) -> None:
         if layout not in LAYOUTS:
-            raise unknown_name("replay layout", layout, LAYOUTS)
+            raise MpeError(not_known("replay layout", layout, LAYOUTS))
         cls = LAYOUTS[layout]
         self.schema = schema
         self.law = make_law(law) if isinstance(law, str) else law
-        self.batch = at_least("batch", batch, 1)
+        self.batch = at_least("batch", batch, 1, MpeError)
         self.ring = Ring(capacity, schema.streams, cls.spare(schema))
         self.layout = cls(schema, self.ring, directory, limit)
         self.rng = make_generator(seed)

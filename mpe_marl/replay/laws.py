@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mpe_marl.errors import MpeError, at_least, unknown_name
+from marl_common import at_least, not_known
+from mpe_marl.errors import MpeError
 from mpe_marl.replay.law import Float, SamplingLaw
 from mpe_marl.replay.priorities import Prioritised
 from mpe_marl.replay.ring import Ring, Rows
@@ -57,8 +58,8 @@ class Neighbor(SamplingLaw):
 
     def __init__(self, n: int = 3, edges: str = "short") -> None:
         if edges not in EDGES:
-            raise unknown_name("edges", edges, EDGES)
-        self.n = at_least("neighbors", n, 1)
+            raise MpeError(not_known("edges", edges, sorted(EDGES)))
+        self.n = at_least("neighbors", n, 1, MpeError)
         self.edges = edges
         self.name = "neighbor" if edges == "short" else f"neighbor-{edges}"
         self._offsets = np.concatenate([np.arange(-n, 0), np.arange(1, n + 1)]).astype(np.int64)
@@ -136,7 +137,7 @@ class Runs(SamplingLaw):
     name = "runs"
 
     def __init__(self, length: int = 8) -> None:
-        self.length = at_least("length", length, 1)
+        self.length = at_least("length", length, 1, MpeError)
 
     def _blocks(self, ring: Ring) -> Rows:
         """First rows of the blocks that may be drawn."""
@@ -181,7 +182,7 @@ class Recent(SamplingLaw):
     name = "recent"
 
     def __init__(self, newest: int = 3200, share: float = 0.5) -> None:
-        self.newest = at_least("newest", newest, 1)
+        self.newest = at_least("newest", newest, 1, MpeError)
         if not 0 <= share <= 1:
             raise MpeError(f"share={share} is no probability; expected a number from 0 to 1.")
         self.share = share
@@ -240,8 +241,8 @@ def check_law(name: str, neighbors: int = NEIGHBORS) -> None:
         MpeError: No such law, or it has no neighborhoods.
     """
     if name not in LAWS:
-        raise unknown_name("sampling law", name, LAWS)
-    at_least("neighbors", neighbors, 1)
+        raise MpeError(not_known("sampling law", name, LAWS))
+    at_least("neighbors", neighbors, 1, MpeError)
     if neighbors != NEIGHBORS and name not in _NEIGHBORS:
         raise MpeError(
             f"neighbors={neighbors} has no meaning for sampling law {name!r}; expected one of "

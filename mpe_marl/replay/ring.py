@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mpe_marl.errors import MpeError, at_least
+from marl_common import at_least
+from mpe_marl.errors import MpeError
 
 Rows = NDArray[np.int64]
 
@@ -26,7 +27,7 @@ class Ring:
     """
 
     def __init__(self, capacity: int, streams: int = 1, spare: int = 0) -> None:
-        at_least("streams", streams, 1)
+        at_least("streams", streams, 1, MpeError)
         if capacity < streams:
             raise MpeError(
                 f"capacity={capacity} is less than one step of {streams} worlds; raise it."

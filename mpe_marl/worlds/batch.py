@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from marl_common import at_least
 from marl_runs import make_generator, pack_generator, unpack_generator
-from mpe_marl.errors import MpeError, at_least
+from mpe_marl.errors import MpeError
 from mpe_marl.worlds import physics
 from mpe_marl.worlds.rules import WorldTables, rules_of
 from mpe_marl.worlds.spec import AnySpec, WorldSpec
@@ -91,7 +92,7 @@ class BatchWorlds:
     def __init__(self, spec: AnySpec, n_worlds: int = 1) -> None:
         self.spec: WorldSpec | None = spec if isinstance(spec, WorldSpec) else None
         self.drawn: AnySpec = spec
-        self.n_worlds = at_least("n_worlds", n_worlds, 1)
+        self.n_worlds = at_least("n_worlds", n_worlds, 1, MpeError)
         self.n_agents, self.obs_dim, self.act_dim = spec.n_agents, spec.obs_dim, spec.act_dim
         self.act_dims, self.continuous, self.names = spec.act_dims, spec.continuous, spec.names
         self._may = what_they_have(spec, n_worlds)

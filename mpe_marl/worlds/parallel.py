@@ -10,7 +10,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from mpe_marl.errors import MpeError, at_least, unknown_name
+from marl_common import at_least, not_known
+from mpe_marl.errors import MpeError
 from mpe_marl.worlds.batch import BatchWorlds, Step
 from mpe_marl.worlds.drawing import draw
 from mpe_marl.worlds.spec import AnySpec, WorldSpec
@@ -52,7 +53,7 @@ class ParticleWorld(ParallelEnv):
 
     def __init__(self, spec: AnySpec, render_mode: str | None = None) -> None:
         if render_mode not in (None, "rgb_array"):
-            raise unknown_name("render mode", render_mode, ["rgb_array"])
+            raise MpeError(not_known("render mode", render_mode, ["rgb_array"]))
         self.worlds = BatchWorlds(spec, 1)
         self.render_mode = render_mode
         self._spec, self._trail = spec, list[NDArray[np.float32]]()
@@ -174,7 +175,7 @@ class AnyWorlds:
     """
 
     def __init__(self, make: Callable[[], Any], n_worlds: int = 1) -> None:
-        self.envs = [make() for _ in range(at_least("n_worlds", n_worlds, 1))]
+        self.envs = [make() for _ in range(at_least("n_worlds", n_worlds, 1, MpeError))]
         self.n_worlds = n_worlds
         self.names: list[str] = list(self.envs[0].possible_agents)
         self.n_agents = len(self.names)

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mpe_marl.errors import MpeError, at_least, unknown_name
+from marl_common import at_least, not_known
+from mpe_marl.errors import MpeError
 from mpe_marl.worlds.moves import ACT_DIM
 from mpe_marl.worlds.role_spec import ROLE_SCENARIOS, RoleSpec, cast
 
@@ -181,10 +182,10 @@ def make_spec(
         MpeError: An unknown scenario or velocity order, or a size that the scenario has not.
     """
     if scenario not in SCENARIOS:
-        raise unknown_name("world", scenario, SCENARIOS)
+        raise MpeError(not_known("world", scenario, SCENARIOS))
     if velocity_order not in VELOCITY_ORDERS:
-        raise unknown_name("velocity order", velocity_order, VELOCITY_ORDERS)
-    at_least("episode_length", episode_length, 1)
+        raise MpeError(not_known("velocity order", velocity_order, VELOCITY_ORDERS))
+    at_least("episode_length", episode_length, 1, MpeError)
     if scenario in ROLE_SCENARIOS:
         for name, given in (("n_prey", n_prey), ("n_landmarks", n_landmarks)):
             if given is not None:
@@ -193,13 +194,13 @@ def make_spec(
         return RoleSpec(
             scenario, *cast(scenario, n_agents), solid, continuous, episode_length, velocity_order
         )
-    n = at_least("n_agents", 3 if n_agents is None else n_agents, 1)
+    n = at_least("n_agents", 3 if n_agents is None else n_agents, 1, MpeError)
     if scenario == "simple_spread":
         if n_prey:
             raise MpeError(f"n_prey={n_prey} has no meaning in simple_spread; leave it out.")
         prey, landmarks = 0, n if n_landmarks is None else n_landmarks
     else:
-        prey = max(1, n // 3) if n_prey is None else at_least("n_prey", n_prey, 1)
+        prey = max(1, n // 3) if n_prey is None else at_least("n_prey", n_prey, 1, MpeError)
         landmarks = max(2, n // 3) if n_landmarks is None else n_landmarks
-    at_least("n_landmarks", landmarks, 0 if scenario == "simple_tag" else 1)
+    at_least("n_landmarks", landmarks, 0 if scenario == "simple_tag" else 1, MpeError)
     return WorldSpec(scenario, n, prey, landmarks, continuous, episode_length, velocity_order)

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import baselines
-from baselines import ProofProgress, ProveError, can_prove, prove
+from baselines import ProofProgress, can_prove, prove
 from baselines.optimal.chain_structures import ChainStructures
+from baselines.optimal.chain_values import improved
 from benchmarks.chain_check import brute_force
+from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_problems import random_problem
-from cost_models import ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
+from cost_models import ChainBrancher, ChainFacts, CostsToGo, Frontier, chain_facts_of
 from maestro_env import Problem
 
 SEEDS = (0, 2, 7, 9, 17, 27, 32, 51)
@@ -30,24 +32,32 @@ def test_proofs_are_the_optimum_of_brute_force(seed: int) -> None:
 
 @pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
 def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
-    """Every way of spreading units is bounded by all three of its bounds, one after another."""
+    """No way of spreading units is below its own bound, nor that below the bound of all ways."""
     problem = Problem("mobilenetv2.2", chip)
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
     assert isinstance(facts, ChainFacts)
     structures = ChainStructures(problem.space, facts)
+    none = ((0,) * 8,) * (facts.depth + 1)
+    widest = structures.widest()
+    assert widest is not None
+    all_bounds = ChainBrancher(
+        widest, CostsToGo(widest, structures.tiles, none, widest.energy), (1, 1)
+    )
+    all_bounds.fill_turns()
+    all_bounds.fill()
+    all_bounds.fill_ports()
+    all_ways = Frontier(all_bounds, math.inf)
     rng = np.random.default_rng(0)
     for row in rng.choice(len(structures.ways), 3, replace=False):
         way = structures.ways[row]
         spread = structures.spread(way)
-        none = ((0,) * 8,) * (facts.depth + 1)
         togo = CostsToGo(spread, structures.tiles, none, spread.energy)
         bounds = ChainBrancher(spread, togo, (1, 1))
-        low = bounds.quick_bound()
         bounds.fill_turns()
-        low = max(low, bounds.quick_bound())
         bounds.fill()
         bounds.fill_ports()
-        low = max(low, float(bounds.children(bounds.root(), math.inf).bounds[0]))
+        low = float(bounds.children(bounds.root(), math.inf).bounds[0])
+        assert all_ways.reach(bounds) <= low * (1 + 1e-9)
         actions = problem.space.sample(2_000, int(row))
         for level, pick in enumerate(way):
             for column, choice in structures.fans[level][pick].columns.items():
@@ -55,6 +65,22 @@ def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
         values = problem.look(actions).values
         assert np.isfinite(values).any()
         assert values.min() >= low * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
+def test_bounds_rise_to_a_mapping_and_stay_below_it(chip: str) -> None:
+    problem = Problem("resnet18.5", chip)
+    actions = problem.space.sample(500, 0)
+    values = problem.look(actions).values
+    action, value, looked = improved(problem, actions[int(np.argmin(values))])
+    assert value < values.min()
+    assert looked > len(actions)
+    mapping = problem.look(action[None]).mappings[0]
+    shares = {name: float(share) for name, share in losses_of(problem, mapping).items()}
+    assert set(shares) == set(LOSSES)
+    assert all(0.3 < share <= 1 for share in shares.values())
+    assert shares["energy_way"] <= shares["energy_structure"]
+    assert shares["energy_structure"] > 0.97
 
 
 def test_limits_hold_and_an_empty_space_is_proven() -> None:
@@ -117,7 +143,5 @@ def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:
     assert why in reason
 
 
-def test_filters_in_tiles_and_records_are_refused() -> None:
+def test_filters_in_tiles_are_refused() -> None:
     assert "tiles filters" in str(can_prove(Problem("resnet18.5", "tpu-v1-ws")))
-    with pytest.raises(ProveError, match="certificates are of chips of two levels"):
-        prove(Problem("resnet18.5", "simba"), record=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cost_models import Axis, Chain, ChainLevel, Fanout, Widths
+from cost_models import Axis, Chain, ChainLevel, Fanout, Widths, Wires
 from cost_models.chain.batch import ChainBatch, Slot
 from layers import DIMS, TENSORS, Layer
 
@@ -19,6 +19,7 @@ def random_chip(rng: np.random.Generator, memories: int) -> Chain:
         room = int(2 ** rng.integers(10, 17)) // (4**place)
         read = int(rng.choice([32, 64, 256]))
         own = (None, max(room // 2, 1), None) if holds[1] and rng.random() < 0.3 else (None,) * 3
+        fanout, price = _fanout(rng), float(rng.choice([0.0, 0.1]))
         levels.append(
             ChainLevel(
                 name=f"M{place}",
@@ -29,7 +30,8 @@ def random_chip(rng: np.random.Generator, memories: int) -> Chain:
                 read_bw=read,
                 write_bw=None if place == 1 else 64,
                 shared_bw=place == 1,
-                fanout=_fanout(rng),
+                fanout=fanout,
+                network=Wires(price, 4 * price) if fanout.axes else Wires(),
             )
         )
         if place == 0 and rng.random() < 0.5:
@@ -48,7 +50,7 @@ def _fanout(rng: np.random.Generator) -> Fanout:
         )
         for _ in range(rng.integers(0, 3))
     ]
-    return Fanout(tuple(axes), pj_per_bit=float(rng.choice([0.0, 0.1])))
+    return Fanout(tuple(axes))
 
 
 def random_batch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cost_models import Axis, Chain, ChainLevel, ChainMapping, Entry, Fanout, Spread, Widths
+from cost_models import Axis, Chain, ChainLevel, ChainMapping, Entry, Fanout, Spread, Widths, Wires
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
 
 EXTENTS = {"K": 3, "C": 2, "Y": 4, "X": 3, "R": 2, "S": 2}
@@ -35,7 +35,8 @@ def random_chip(rng: np.random.Generator, memories: int) -> Chain:
                 holds=flags,
                 read_bw=int(rng.integers(8, 256)) if holds and rng.random() < 0.7 else None,
                 write_bw=int(rng.integers(8, 256)) if holds and rng.random() < 0.7 else None,
-                fanout=Fanout(axes, float(rng.random()) if axes else 0.0),
+                fanout=Fanout(axes),
+                network=Wires(float(rng.random()), float(rng.random())) if axes else Wires(),
             )
         )
     return Chain(tuple(levels), widths=Widths(8, 4, 8, 16) if rng.random() < 0.5 else Widths())

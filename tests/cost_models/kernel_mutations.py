@@ -297,7 +297,7 @@ MUTATIONS = (
     Mutation(
         "step_traffic",
         "inputs are still held though their channels moved",
-        "if initial or clock.moved & work.nest.coupled[INPUT] & ~work.windowed:",
+        "if initial or clock.moved & work.apart[INPUT]:",
         "if initial:",
         3,
     ),
@@ -325,8 +325,8 @@ MUTATIONS = (
     Mutation(
         "clock",
         "tiles that stay are moved again",
-        "if dim.move[number].shift != 0:\n            inner.moved",
-        "if number >= 0:\n            inner.moved",
+        "inner.moved |= (dim.move[number].shift != 0) << d",
+        "inner.moved |= 1 << d",
         9,
     ),
     Mutation(

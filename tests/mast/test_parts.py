@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 torch = pytest.importorskip("torch")
 
@@ -48,7 +49,7 @@ def own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_an_operator_of_ones_own_is_learnt_with() -> None:
-    config = make_config(["beta=2"], task="tag-3", operator="softmax:Softmax", batch=4)
+    config = make_config({"beta": "2", "task": "tag-3", "operator": "softmax:Softmax", "batch": 4})
     assert config.own == (("beta", 2.0),)
     assert MastConfig.of(config.plain()) == config
     softmax = REGISTRIES["operator"].make("softmax:Softmax", config)
@@ -136,10 +137,10 @@ def test_two_buffers_give_each_batch_its_share_and_no_episode_twice() -> None:
 
 
 def test_faithful_is_what_the_paper_has() -> None:
-    config = make_config(faithful=True, task="tag-3", batch=4)
+    config = make_config({"task": "tag-3", "batch": 4}, faithful=True)
     assert (config.buffer, config.counted, config.optimizer_state) == ("two", "updates", "keep")
-    assert make_config(["buffer=dual"], faithful=True).buffer == "dual"
-    plain = make_config(faithful=True, arm="dense")
+    assert make_config({"buffer": "dual"}, faithful=True).buffer == "dual"
+    plain = make_config({"arm": "dense"}, faithful=True)
     assert (plain.buffer, plain.operator) == (None, None)
     small = dict.fromkeys(("target_every", "topology_every"), 5)
     trainer = trained(replace(config, **small, hidden=8, sparsity=0.7, worlds=4))
@@ -204,10 +205,16 @@ def test_settings_come_back_from_yaml(tmp_path: Path, capsys: pytest.CaptureFixt
         main(["config", "--faithful", "--arm", "rigl+", "--own", "--set", "gamma=.9"])
     assert not left.value.code
     path = tmp_path / "resolved.yaml"
-    path.write_text(capsys.readouterr().out)
-    config = make_config(file=path)
+    text, told = capsys.readouterr()
+    assert "--set gamma=VALUE leaves with the next version; write --gamma instead" in told
+    path.write_text(text)
+    config = make_config(yaml.safe_load(text))
     assert (config.arm, config.gamma, config.share) == ("rigl+", 0.9, False)
-    assert make_config(["gamma=.8"], path, arm="mast") == replace(config, arm="mast", gamma=0.8)
+    with pytest.raises(SystemExit):
+        main(["config", "--config", str(path), "--arm", "mast", "--gamma", ".8"])
+    again, told = capsys.readouterr()
+    assert told == ""
+    assert make_config(yaml.safe_load(again)) == replace(config, arm="mast", gamma=0.8)
 
 
 PLAN = """
@@ -326,11 +333,11 @@ def test_a_team_plays_worlds_of_other_suites(
         ("train --agents mpl", "Did you mean 'mlp'"),
         ("train --arm dense --set growth=set", "arm 'dense' is dense and grows nothing"),
         ("train --set agent_sparsities=.9,.8", "add --own"),
-        ("train --own --set agent_sparsities=.9,1", "agent_sparsities=1.0: expected"),
+        ("train --own --set agent_sparsities=.9,1", "agent_sparsities=1: expected"),
         ("train --set counted=steps", "expected one of episodes, updates"),
         ("train --config nowhere.yaml", "nowhere.yaml"),
         ("train --config list.yaml", "expected settings by name"),
-        ("train --config bad.yaml", "gamma=fast: expected a number"),
+        ("train --config bad.yaml", "bad.yaml: gamma: got 'fast'"),
         ("train --config odd.yaml", "setting 'gama' is not known.*Did you mean 'gamma'"),
         ("sweep list.yaml", "expected a mapping with some of"),
         ("sweep odd.yaml", "entry 'gama' is not known"),

@@ -183,7 +183,7 @@ def test_a_configuration_comes_back_from_its_plain_values(arm):
         ("train --set left_dense=agent", "Did you mean 'agents'"),
         ("train --algo vdn --set left_dense=agents", "leaves no layer sparse"),
         ("train --set lam=1.5", "lam=1.5: expected a number from 0 to 1"),
-        ("train --set q=-1", "q=-1.0: expected"),
+        ("train --set q=-1", "q=-1: expected"),
         ("train --backend compiled --device cuda", "backend 'compiled' runs on the CPU|not there"),
         ("play nothing.safetensors", "not found; expected a file"),
     ],

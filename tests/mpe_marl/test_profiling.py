@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
+from marl_runs import in_fresh_process
 from mpe_marl import cli, comparing, figures
+from mpe_marl.asked import Effort
 from mpe_marl.clock import PHASES, Clock
-from mpe_marl.fresh import in_fresh_process
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling import counters, profile
 from mpe_marl.profiling.addresses import lines_of
@@ -188,7 +189,7 @@ def test_variants_take_turns_and_keep_their_fastest(monkeypatch):
         return {**made_up(made.n_agents, ms), "cycle_ms": ms}
 
     monkeypatch.setattr(comparing, "measure", measure)
-    how = comparing.Effort(rounds=2)
+    how = Effort(rounds=2)
     first, second = comparing.take_turns(TrainConfig(), ["joint", "folded"], how)
     assert calls == ["joint", "state", "joint", "state"]
     assert (first["phase_ms"]["sample"], second["phase_ms"]["sample"]) == (11.0, 1.0)
@@ -242,7 +243,7 @@ def test_command_line(tmp_path, capsys, monkeypatch):
         (["compare", "--variant", "bseline"], "Did you mean 'baseline'"),
         (["plot", "nothing.json"], "not found"),
         (["plot", __file__], "not valid JSON"),
-        (["profile", "-n", "0"], "expected numbers from 1"),
+        (["profile", "-n", "0"], "-n: got '0'"),
     ],
 )
 def test_wrong_input_ends_with_code_2(words, message, capsys):

@@ -215,12 +215,12 @@ def test_a_file_of_settings_goes_in_and_the_resolved_one_is_the_run(book, tmp_pa
     (again,) = json.loads(capsys.readouterr().out)
     assert again == row
     for text, says in [
-        ("layer: 1", "option: got 'layer'.*Did you mean 'layers'"),
+        ("layer: 1", "option 'layer' is not known.*Did you mean 'layers'"),
         ("layers: x", "layers"),
         ("layers: 0", "layers"),
         ("layers: {a: 1}", "expected one value"),
         ("layers: [1, 2]", "expected one value"),
-        ("- 1", "holds no options"),
+        ("- 1", "expected settings by name"),
         ("a: [", "not valid YAML"),
     ]:
         Path("wrong.yaml").write_text(text)

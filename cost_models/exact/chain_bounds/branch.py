@@ -1,4 +1,4 @@
-"""Tiles of one memory after another: what each choice costs at least, given those outside it."""
+"""Tiles of one memory after another: the choices that may be below a value."""
 
 from __future__ import annotations
 
@@ -8,59 +8,25 @@ from typing import Any
 import numpy as np
 
 from cost_models.exact.chain_bounds.chain_nodes import (
-    STILL,
     ChainChoices,
     ChainNode,
     Class,
     LastMove,
     TileOptions,
 )
-from cost_models.exact.chain_bounds.option_tables import OptionTables
-from cost_models.exact.chain_bounds.pieces import steps
-from cost_models.exact.chain_bounds.port_time import PortTime
-from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
-from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
-from cost_models.exact.chain_bounds.togo import CostsToGo
-from cost_models.exact.nest import INPUT, OUTPUT
+from cost_models.exact.chain_bounds.choice_costs import ChoiceCosts
+from cost_models.exact.chain_bounds.spread import WINDOWS
+from cost_models.exact.nest import OUTPUT
 from marl_common import FloatArray, IntArray
 
 
-class ChainBrancher:
-    """Bounds of one spread.
+class ChainBrancher(ChoiceCosts):
+    """Choices of one spread, from the outermost memory inwards: see :class:`ChoiceCosts`."""
 
-    Args:
-        spread: The spread.
-        togo: Its tables.
-        powers: Exponents of latency and energy in the objective.
-        most: Largest latency [cycles] and energy [nJ] allowed.
-    """
-
-    def __init__(
-        self,
-        spread: ChainSpread,
-        togo: CostsToGo,
-        powers: tuple[int, int],
-        most: tuple[float, float] = (math.inf, math.inf),
-    ) -> None:
-        self.spread, self.togo, self.facts = spread, togo, spread.facts
-        self.dims, self.powers, self.most = spread.dims, powers, most
-        self.classes = self._classes()
-        self.tables = OptionTables(spread, togo)
-        self.moves, self.time = TensorMoves(self.tables, self.classes), PortTime(self.tables)
-
-    def _classes(self) -> list[Class]:
-        halos = [self.dims.index(d) for d in self.togo.halos()]
-        found: list[Class] = [STILL]
-        for place, d in enumerate(self.dims):
-            if place in halos:
-                found.append((place, place))
-            elif d not in self.facts.relevant[INPUT] and halos:
-                found += [(place, h) for h in halos]
-            else:
-                found.append((place, -1))
-        return found
-
-    # -------------------------------------------------------------- nodes
+    bounded = 0
+    """Vectors of tiles that were bounded."""
+    frontier: Any = None
+    """What all spreads reach, see :class:`Frontier`; None where that is not known."""
 
     def root(self) -> ChainNode:
         """Nothing is chosen."""
@@ -90,81 +56,88 @@ class ChainBrancher:
         """Work out which MAC steps memories have room for."""
         self.time.turns = self.togo.turns()
 
-    def quick_bound(self) -> float:
-        """What no mapping goes below, with every tensor moved once, by no table but MAC steps'."""
-        spread, facts = self.spread, self.facts
-        node, energy = self.root(), self.root().energy
-        turns = float(spread.lead_turns())
-        for place, d in enumerate(self.dims):
-            turns *= steps(node.lead[place], spread.inside(0, d))
-        if self.time.turns:
-            at = tuple(n - 1 for n in self.togo.shape)
-            turns = max(turns, spread.lead_turns() * float(self.time.turns[0][at]))
-        for t in range(3):
-            m = facts.innermost[t]
-            reads = spread.mac_reads(t, m, 1.0)
-            for d in spread.free[t]:
-                reads *= -(-spread.extents[d] // spread.inside(m, d))
-            volume = spread.least_volume(t)
-            held = [q for q in range(facts.depth + 1) if facts.keeps[q][t]]
-            if t == OUTPUT:
-                instances = self.time.instances[m]
-                energy += spread.energy.add[m] * max(reads - volume * instances, 0.0)
-                energy += sum(spread.energy.once[q] * volume for q in spread.sums[1:])
-                continue
-            energy += facts.prices[m].read[t] * reads
-            energy += sum(facts.prices[q].read[t] for q in held[:-1]) * volume
-            energy += sum(facts.prices[q].write[t] for q in held[1:]) * volume
-        cycles = np.ceil(turns / facts.chip.lanes - 1e-9) + self.time.least_first()
-        return float(self.value(np.array([energy]), np.array([float(cycles)]))[0])
+    def least_turns(self) -> float:
+        """MAC steps of the whole layer, at least, with tiles that all memories have room for."""
+        return float(self.togo.least_turns() * self.spread.lead_turns() / self.facts.chip.lanes)
 
-    def value(self, energy: Any, cycles: Any) -> FloatArray:
-        """The objective from energy but for leakage [nJ] and latency [cycles]."""
-        energy = energy + self.facts.leakage * cycles
-        late, spent = self.powers
-        with np.errstate(over="ignore"):
-            found: FloatArray = cycles**late * energy**spent
-        over = (cycles > self.most[0] * (1 + 1e-9)) | (energy > self.most[1] * (1 + 1e-9))
-        return np.where(over, np.inf, found) if np.any(over) else found
+    def reaches(self, below: float) -> tuple[IntArray, FloatArray]:
+        """Choices of the first memory that may be below a value.
+
+        Returns:
+            ``(N, dims)`` places of tiles; ``(3, N)`` energy but for leakage [nJ], cycles, and
+            cycles of DRAM's loads, at least.
+        """
+        node = self.root()
+        options = self._options(node, below)
+        at = np.stack(self.tables.at(options), axis=1)
+        tiles, figures = [], []
+        for kind in self.classes:
+            bound, after = self.bound(node, options, kind)
+            off = len(after["ports"])
+            each = after["energy"] + after["rest"], after["cycles"] - off, after["loads"] - off
+            may = bound < below
+            figures.append(np.array([np.broadcast_to(one, len(at))[may] for one in each]))
+            tiles.append(at[may])
+        self.tables.cells = None
+        return np.concatenate(tiles), np.concatenate(figures, axis=1)
+
+    def first_turns(self, tiles: IntArray) -> FloatArray:
+        """Cycles of MACs in the first memory's first step, by ``(N, dims)`` places of tiles."""
+        values = self.togo.tiles.values
+        self.tables.cells = tuple(tiles.T)
+        found: FloatArray = np.ceil(self.time.first_turns(values) - 1e-9)
+        self.tables.cells = None
+        return found
+
+    def slower_than(self, cycles: float) -> None:
+        """Leave out tiles whose MAC steps take longer."""
+        self.togo.slowest = cycles * self.facts.chip.lanes / self.spread.lead_turns()
 
     # -------------------------------------------------------------- one choice of loops
 
     def children(self, node: ChainNode, below: float) -> ChainChoices:
         """All choices of the next memory whose bounds are below a value."""
-        m = node.depth + 1
-        options = [self.tables.options(node, place) for place in range(len(self.dims))]
-        fits = self.tables.fits(m, options)
+        options = self._options(node, below)
+        cells = self.tables.cells
+        assert cells is not None
+        self.bounded += len(cells[0])
         found: list[tuple[int, IntArray, FloatArray]] = []
-        for number_, kind in enumerate(self.classes):
-            bound, _ = self._bound(node, options, kind)
-            bound = np.broadcast_to(bound, fits.shape)
-            rows = np.flatnonzero((fits & (bound < below)).ravel())
+        for number_, kind in enumerate(self.classes if len(cells[0]) else []):
+            bound, _ = self.bound(node, options, kind)
+            rows = np.flatnonzero(bound < below)
             if len(rows):
-                found.append((number_, rows, bound.ravel()[rows]))
+                found.append((number_, rows, bound[rows]))
+        at = self.tables.at(options)
+        self.tables.cells = None
         if not found:
             return ChainChoices(np.empty(0, np.int64), np.empty((0, len(self.dims)), np.int64),
-                            np.empty(0))  # fmt: skip
+                                np.empty(0))  # fmt: skip
         classes = np.concatenate([np.full(len(rows), n) for n, rows, _ in found])
-        flat = np.concatenate([rows for _, rows, _ in found])
-        places = np.unravel_index(flat, fits.shape)
-        tiles = np.stack([o.at[p] for o, p in zip(options, places, strict=True)], axis=1)
+        rows = np.concatenate([rows for _, rows, _ in found])
         bounds = np.concatenate([b for _, _, b in found])
         order = np.argsort(bounds, kind="stable")
-        return ChainChoices(classes[order], tiles[order], bounds[order])
+        tiles = np.stack([each[rows[order]] for each in at], axis=1)
+        return ChainChoices(classes[order], tiles, bounds[order])
 
-    def cells(self, node: ChainNode) -> int:
-        """How many vectors of tiles :meth:`children` bounds."""
-        return math.prod(len(self.tables.options(node, p).at) for p in range(len(self.dims)))
+    def _options(self, node: ChainNode, below: float) -> list[TileOptions]:
+        """Tiles of the next memory; of their vectors those that may be below a value are chosen."""
+        options = [self.tables.options(node, place) for place in range(len(self.dims))]
+        if node.depth == 0 and self.frontier is not None:
+            tiles = self.frontier.tiles(self, below)
+            places = [np.searchsorted(o.at, at) for o, at in zip(options, tiles.T, strict=True)]
+            offered = np.all([o.at[np.minimum(place, len(o.at) - 1)] == at for o, place, at in
+                              zip(options, places, tiles.T, strict=True)], axis=0)  # fmt: skip
+            self.tables.cells = tuple(place[offered] for place in places)
+            fits = self.tables.fits(1, options)
+            self.tables.cells = tuple(place[fits] for place in self.tables.cells)
+            return options
+        self.tables.cells = np.nonzero(self.tables.fits(node.depth + 1, options))
+        return options
 
     @property
     def table_cells(self) -> int:
         """Vectors of tiles of all memories inside the outermost one."""
         return math.prod(self.togo.shape) * max(self.facts.depth - 1, 0)
-
-    @property
-    def halos(self) -> list[int]:
-        """Places of dimensions along which neighbouring tiles may share inputs."""
-        return [self.dims.index(d) for d in self.togo.halos()]
 
     def child(self, node: ChainNode, kind: Class, tiles: Any) -> ChainNode:
         """The node of one choice."""
@@ -172,7 +145,7 @@ class ChainBrancher:
         for place in range(len(self.dims)):
             every = self.tables.options(node, place)
             options.append(every.one(int(np.searchsorted(every.at, tiles[place]))))
-        _, after = self._bound(node, options, kind)
+        _, after = self.bound(node, options, kind)
         held = [self.moves.frozen(node, options, kind, t, after) for t in range(3)]
         ports = [[np.asarray(x).ravel()[0] for x in port] for port in after["ports"]]
         return ChainNode(
@@ -188,108 +161,6 @@ class ChainBrancher:
             float(np.asarray(after["start"]).ravel()[0]),
         )
 
-    # -------------------------------------------------------------- what it costs
-
-    def _bound(self, node: ChainNode, options: list[TileOptions], kind: Class) -> tuple[Any, Any]:
-        """Bounds of all tiles with one order of loops, and what is known after them."""
-        m = node.depth + 1
-        spread, facts = self.spread, self.facts
-        valid: Any = True
-        if kind[0] >= 0:
-            valid = self.tables.axis(kind[0], options[kind[0]].iterates)
-            if kind[1] not in (-1, kind[0]):
-                valid = valid & self._first_window(options, kind[1])
-        else:
-            for p, o in enumerate(options):
-                valid = valid & self.tables.axis(p, ~o.iterates)
-        energy: Any = node.energy
-        ports = [list(port) for port in node.ports]
-        sums = node.sums
-        moves, amounts = [], []
-        for t in range(3):
-            reads, share, fills, rows = self.moves.moves(node, options, kind, t)
-            given, own = rows
-            moves.append((reads, share, fills, given))
-            volume = float(spread.whole(t)) * share
-            amounts.append((volume * reads, volume * fills, given))
-            if not facts.keeps[m][t]:
-                continue
-            keeper = facts.keeper(t, m)
-            if t == OUTPUT:
-                out = volume * reads * spread.still(t, keeper)
-                energy, sums = self._written(energy, sums, m, out, fills, share)
-                self.time.carry(ports, keeper, m, np.maximum(out - node.sums[1], 0.0), out)
-                continue
-            read = volume * reads * given[0] * given[1]
-            fill = volume * fills
-            if t == INPUT:
-                fill = fill * (own[0] * own[1] if own else given[0] * given[1])
-                if own:
-                    _, anchored = self.moves.state(options, kind, t)
-                    fill = np.where(anchored, fill, volume * fills * given[0] * given[1])
-            energy = energy + facts.prices[keeper].read[t] * read + facts.prices[m].write[t] * fill
-            self.time.give(ports, keeper, m, read * facts.chip.widths[t], options, t)
-        start = self.time.start(options, ports[0]) if m == 1 else node.start
-        energy = self._serve(m, options, energy, sums, ports)
-        inside = [
-            [0.0 if table is None else np.maximum(
-                self._rest(table, m, options, amounts, sums), 0.0) for table in tables]
-            for tables in self.time.inner
-        ]  # fmt: skip
-        cycles = self.time.cycles(m, options, ports, inside, start)
-        rest = self._rest(self.togo, m, options, amounts, sums)
-        bound = np.where(valid, self.value(energy + rest, cycles), np.inf)
-        after = {
-            "energy": energy,
-            "sums": sums,
-            "moves": moves,
-            "ports": ports,
-            "start": start,
-            "cycles": cycles,
-            "inside": inside,
-            "rest": rest,
-        }
-        return bound, after
-
-    def _first_window(self, options: list[TileOptions], place: int) -> Any:
-        """Where a loop over rows or columns may be the first of them: it iterates, or none does."""
-        halos = sorted({h for _, h in self.classes if h >= 0})
-        found = self.tables.axis(place, options[place].iterates)
-        if place != halos[0]:
-            return found
-        none: Any = True
-        for h in halos:
-            none = none & ~self.tables.axis(h, options[h].iterates)
-        return found | none
-
-    def _written(
-        self, energy: Any, sums: Any, m: int, out: Any, fills: Any, share: Any
-    ) -> tuple[Any, Any]:
-        """Outputs that leave a memory for the one around it that keeps them."""
-        keeper, before = sums
-        add, once = self.spread.energy.add[keeper], self.spread.energy.once[m]
-        whole = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
-        energy = energy + add * np.maximum(out - before, 0.0) + once * whole * fills * share
-        return energy, (m, whole * fills)
-
-    def _serve(self, m: int, options: list[TileOptions], energy: Any, sums: Any, ports: Any) -> Any:
-        """What the MACs read and write in a memory that serves them."""
-        for t in range(3):
-            if self.facts.innermost[t] != m:
-                continue
-            turns: Any = self.spread.mac_reads(t, m, 1.0)
-            for p in self.tables.free(t):
-                turns = turns * self.tables.axis(p, options[p].each)
-            if t == OUTPUT:
-                add = self.spread.energy.add[m]
-                more = np.maximum(turns - sums[1], 0.0)
-                energy = energy + add * more
-                self.time.carry(ports, m, self.facts.depth + 1, more, turns)
-            else:
-                energy = energy + self.facts.prices[m].read[t] * turns
-                self.time.give(ports, m, self.facts.depth + 1, turns * self.facts.chip.widths[t])
-        return energy
-
     def fill(self) -> None:
         """Work out tables of energy, once."""
         if not self.togo.rest[-1]:
@@ -298,26 +169,3 @@ class ChainBrancher:
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit."""
         self.time.fill_ports()
-
-    def _rest(
-        self, table: CostsToGo, m: int, options: list[TileOptions], amounts: Any, sums: Any
-    ) -> Any:
-        """What the memories inside cost, at least."""
-        if m == self.facts.depth:
-            return 0.0
-        at = self.tables.at(options)
-        least: Any = np.inf
-        for rest in table.rest[m]:
-            cost = rest.cost[at]
-            for t in range(3):
-                if rest.reads[t] + rest.fills[t] == 0:
-                    continue
-                read, fill, rows = amounts[t]
-                if t == INPUT:
-                    read, fill = read * rows[0] * rows[1], fill * rows[0] * rows[1]
-                if t == OUTPUT:
-                    read = read * self.spread.still(t, self.facts.keeper(t, m + 1))
-                cost = cost + rest.reads[t] * read + rest.fills[t] * fill
-            least = np.minimum(least, cost)
-        place = sums[0]
-        return least - table.weights[place][0] * table.costs.add[place] * sums[1]

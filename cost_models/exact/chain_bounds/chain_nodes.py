@@ -29,6 +29,8 @@ class TileOptions(NamedTuple):
         apart: Outputs between the first tile of such a run and the last.
         turns: MAC steps at least.
         each: MAC steps of all instances at least.
+        firsts: Those of `turns` in the first tile of each piece around.
+        front: The share of `share` in first tiles.
         pieces: All pieces.
         lead: Those of the first instance.
     """
@@ -43,6 +45,8 @@ class TileOptions(NamedTuple):
     apart: FloatArray
     turns: FloatArray
     each: FloatArray
+    firsts: FloatArray
+    front: FloatArray
     pieces: list[Pieces]
     lead: list[Pieces]
 

@@ -16,11 +16,12 @@ class ChainTiles(NamedTuple):
     Args:
         values: By tiled dimension, all tiles, ascending; the extent is the last.
         offered: By memory (DRAM first) and dimension, which of them it offers.
-        fewest: By gap and dimension, units that another spread with fewer of them has; 0 for none.
+        rooms: By memory and tiles of other dimensions, 0 for tiles that fit, else inf; filled in.
     """
 
     values: tuple[IntArray, ...]
     offered: tuple[tuple[Any, ...], ...]
+    rooms: dict[Any, Grid]
 
 
 class RestCosts(NamedTuple):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_nj, prices_of
+from cost_models.chain.wires import deliveries, least_delivered
 from cost_models.exact.limits import rooms_of
-from cost_models.exact.nest import P
-from cost_models.prices import UW_PER_MW, LevelPrices, clock_of, is_open
+from cost_models.exact.nest import FILTER, INPUT, P
+from cost_models.prices import UW_PER_MW, ByPart, LevelPrices, clock_of, is_open
 from layers import Layer
 
 Vector = tuple[int, ...]
@@ -82,12 +83,19 @@ class ChainFacts:
         """What an element of input, filter, output and partial sum costs in each memory [nJ].
 
         One without a capacity is priced as the smallest there is. The memory next to the MACs holds
-        partial sums alone.
+        partial sums alone. Wires are part of it: the last ones on the way into a memory are paid
+        for what is written there, those before, which share more, for what its keeper reads.
         """
-        found = [
-            prices_of(self.chip, level, 1 / 8 if place and is_open(level.buffer, level) else None)
-            for place, level in enumerate(self.memories)
-        ]
+        found = self._own_prices
+        for place, nj in deliveries(self.chip, self._areas):
+            for t in (INPUT, FILTER):
+                price = nj * self.chip.widths[t]
+                m = next((m for m in self._inside(place) if self.keeps[m][t]), None)
+                if m is not None and self.chip.levels[place + 1] is self.memories[m]:
+                    found[m] = _dearer(found[m], "write", t, price)
+                elif place < len(self.chip.levels) - 1:
+                    keeper = self.keeper(t, min(self._inside(place), default=self.depth + 1))
+                    found[keeper] = _dearer(found[keeper], "read", t, price)
         last = found[-1]
         found[-1] = LevelPrices(
             last.read._replace(output=last.read.psum),
@@ -95,6 +103,23 @@ class ChainFacts:
             last.leakage_uw,
         )
         return tuple(found)
+
+    @property
+    def _own_prices(self) -> list[LevelPrices]:
+        return [
+            prices_of(self.chip, level, 1 / 8 if place and is_open(level.buffer, level) else None)
+            for place, level in enumerate(self.memories)
+        ]
+
+    @cached_property
+    def _areas(self) -> dict[str, Any]:
+        levels = (level.name for level in self.memories)
+        return {n: p.area_um2 for n, p in zip(levels, self._own_prices, strict=True)}
+
+    def _inside(self, place: int) -> range:
+        """The memories inside the fan-out of a level."""
+        outside = self.chip.levels[: place + 1]
+        return range(sum(level in outside for level in self.memories), self.depth + 1)
 
     @cached_property
     def leakage(self) -> float:
@@ -106,8 +131,16 @@ class ChainFacts:
 
     @cached_property
     def mac_energy(self) -> float:
-        """What all multiply-accumulates cost [nJ]."""
-        return float(self.layer.macs * mac_nj(self.chip))
+        """What all multiply-accumulates cost, with wires that every mapping pays for [nJ]."""
+        layer, chip = self.layer, self.chip
+        energy = layer.macs * mac_nj(chip)
+        for place, nj in deliveries(chip, self._areas):
+            inputs, filters, sums = least_delivered(chip, place, layer, (0, 0, layer.output_size))
+            if place < len(chip.levels) - 1:
+                inputs = filters = 0  # by what is read and written
+            bits = inputs * chip.widths.input + filters * chip.widths.filter
+            energy += nj * (bits + sums * chip.widths.psum)
+        return float(energy)
 
     @cached_property
     def rooms(self) -> tuple[tuple[Ceiling, ...], ...]:
@@ -143,6 +176,13 @@ class ChainFacts:
     def halo(self, d: int, taps: int) -> int:
         """Rows at most that tiles of different outputs both touch."""
         return max(0, self.dilation(d) * (taps - 1) + 1 - self.stride(d))
+
+
+def _dearer(prices: LevelPrices, way: str, tensor: int, more: float) -> LevelPrices:
+    """Prices with one of them raised [nJ]."""
+    name = ByPart._fields[tensor]
+    by_part = getattr(prices, way)
+    return replace(prices, **{way: by_part._replace(**{name: getattr(by_part, name) + more})})
 
 
 def shared_out(spatial: Spatial, gap: int, d: int, around: int) -> int:

@@ -19,6 +19,7 @@ from cost_models.exact.chain_bounds.pieces import (
 )
 from cost_models.exact.chain_bounds.spread import ChainSpread
 from cost_models.exact.chain_bounds.togo import CostsToGo
+from marl_common import IntArray
 
 
 class OptionTables:
@@ -32,7 +33,8 @@ class OptionTables:
     def __init__(self, spread: ChainSpread, togo: CostsToGo) -> None:
         self.spread, self.togo, self.facts = spread, togo, spread.facts
         self.dims = spread.dims
-        self._rooms: dict[int, Any] = {}
+        self.cells: tuple[IntArray, ...] | None = None
+        """Vectors of tiles that are looked at, by dimension; None for all."""
         self._sizes: dict[int, Any] = {}
         self._options: dict[Any, TileOptions] = {}
         self._first: dict[Any, Pieces] = {}
@@ -68,15 +70,17 @@ class OptionTables:
                 before = cut(before, whole_tile)
             running = [(n, c) for n, c in before if n > step]
             gap = (-(-shared // step) - 1) * step - tile
+            runs, length = sum(c for _, c in running), sum(n * c for n, c in running)
+            firsts = steps(tuple((min(n, tile), c) for n, c in node.lead[place]), inside)
             rows.append((
-                i, tile, number(pieces), number(lead), step < shared,
-                sum(n * c for n, c in running) / total, sum(c for _, c in running), gap,
-                steps(lead, inside), steps(pieces, inside), pieces, lead,
+                i, tile, number(pieces), number(lead), step < shared, length / total, runs, gap,
+                steps(lead, inside), steps(pieces, inside), firsts, step * runs / max(length, 1),
+                pieces, lead,
             ))  # fmt: skip
-        columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 12
+        columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 14
         whole, real = np.int64, np.float64
-        kinds = (whole, whole, real, real, np.bool_, real, real, real, real, real)
-        columns[:10] = [np.array(c, k) for c, k in zip(columns[:10], kinds, strict=True)]
+        kinds = (whole, whole, real, real, np.bool_, *(real,) * 7)
+        columns[:12] = [np.array(c, k) for c, k in zip(columns[:12], kinds, strict=True)]
         return TileOptions(*columns)
 
     def first_count(self, m: int, place: int, source: Pieces, around: int, tile: int) -> Pieces:
@@ -88,15 +92,16 @@ class OptionTables:
             found = self._first[key] = of_first(source, around, stages, tile)
         return found
 
-    @staticmethod
-    def at(options: list[TileOptions]) -> Any:
+    def at(self, options: list[TileOptions]) -> Any:
         """Where tiles stand in tables."""
-        if all(len(o.at) == o.at[-1] + 1 for o in options):
-            return tuple(slice(len(o.at)) for o in options)
+        if self.cells is not None:
+            return tuple(o.at[cell] for o, cell in zip(options, self.cells, strict=True))
         return np.ix_(*(o.at for o in options))
 
     def axis(self, place: int, values: Any) -> Any:
-        """Values along one dimension, as a grid."""
+        """Values along one dimension, as a grid, or of the cells that are looked at."""
+        if self.cells is not None:
+            return np.asarray(values)[self.cells[place]]
         shape = [1] * len(self.dims)
         shape[place] = -1
         return np.asarray(values).reshape(shape)
@@ -113,14 +118,7 @@ class OptionTables:
     def fits(self, m: int, options: list[TileOptions]) -> Any:
         """Whether tiles fit the memory."""
         at = self.at(options)
-        return np.isfinite(self.room(m)[at])
-
-    def room(self, m: int) -> Any:
-        """0 for tiles that a memory has room for, else inf."""
-        if m not in self._rooms:
-            plain = self.togo.fits(m)
-            self._rooms[m] = np.where(np.isfinite(plain), 0.0, np.inf)
-        return self._rooms[m]
+        return np.isfinite(self.togo.fits(m)[at])
 
     def elements(self, m: int, options: list[TileOptions], tensor: int) -> Any:
         """Elements of a tensor's tile."""

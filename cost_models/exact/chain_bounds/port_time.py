@@ -11,6 +11,8 @@ from cost_models.exact.chain_bounds.chain_nodes import TileOptions
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.spread import TENSORS_IN
 from cost_models.exact.chain_bounds.togo import CostsToGo
+from cost_models.exact.chain_bounds.waits import WaitingTime
+from cost_models.exact.nest import OUTPUT
 
 
 class PortTime:
@@ -35,6 +37,7 @@ class PortTime:
         self._begun = self._first_ports()
         self.turns: list[Any] = []
         self.inner: list[list[CostsToGo | None]] = [[None, None] for _ in self._ports]
+        self.waits: list[tuple[int, WaitingTime]] = []
 
     def _first_ports(self) -> list[bool]:
         """Ports that first tiles pass."""
@@ -46,29 +49,25 @@ class PortTime:
                         found[q] = True
         return found
 
-    def least_first(self) -> int:
-        """Cycles of first tiles at least, those through ports without a limit."""
-        ports = zip(self._begun, self._ports, strict=True)
-        return sum(begun and port[0] is None for begun, port in ports) * self.facts.stepwise
-
     def fill_ports(self) -> None:
-        """Work out tables of what ports take that have a limit."""
-        spread = self.spread
+        """Work out tables of what ports take that have a limit, and of steps that wait for them."""
+        togo = self.tables.togo
         for q, (read, write, shared) in enumerate(self._ports):
             ways = [(read is not None, shared), (False, write is not None)]
             for way, (into, out) in enumerate(ways):
-                if into or out:
-                    costs = spread.port(q, into, out)
-                    table = CostsToGo(
-                        spread,
-                        self.tables.togo.tiles,
-                        self.tables.togo.redundant,
-                        costs,
-                        self.tables.togo,
-                    )
-                    if not table.is_empty():
-                        table.fill()
-                        self.inner[q][way] = table
+                if not into and not out:
+                    continue
+                costs = self.spread.port(q, into, out)
+                table = CostsToGo(self.spread, togo.tiles, togo.redundant, costs, togo)
+                if not table.is_empty():
+                    table.fill()
+                    self.inner[q][way] = table
+                rate = float((read if way == 0 else write) or 1)
+                cycles = [[each / rate for each in row] for row in costs.reads]
+                waits = WaitingTime(costs._replace(reads=cycles), togo)
+                if self.facts.stepwise and not waits.is_empty():
+                    waits.fill()
+                    self.waits.append((q, waits))
 
     def give(
         self,
@@ -98,7 +97,15 @@ class PortTime:
     def cycles(
         self, m: int, options: list[TileOptions], ports: Any, inside: Any, start: Any
     ) -> Any:
-        """Cycles at least."""
+        """Cycles at least.
+
+        Args:
+            m: The memory.
+            options: Its tiles.
+            ports: Bits through each port, in and out, and of first tiles.
+            inside: The same of what is inside the memory, at least.
+            start: Cycles, but for first tiles, that take certain steps one after another.
+        """
         turns: Any = 1.0
         for p, o in enumerate(options):
             turns = turns * self.tables.axis(p, o.turns)
@@ -124,15 +131,99 @@ class PortTime:
                 slowest = np.maximum(slowest, np.ceil((out + more[1]) / write - 1e-9))
         return slowest + first
 
-    def start(self, options: list[TileOptions], dram: Any) -> Any:
-        """The first step of the outermost memory hides no load: all but first tiles come later."""
-        read, into, begun = self._ports[0][0], dram[0], dram[2]
-        if read is None or not self.facts.stepwise:
-            return 0.0
-        turns: Any = float(self.spread.lead_turns())
+    def first_wait(self, options: list[TileOptions], inside: list[Any]) -> Any:
+        """Cycles of the outermost memory's first step, by tables of the last one's steps.
+
+        The first step is the longest where no rows are shared. First tiles of inner memories are
+        not in it: they are as many bits as those have room for, at most.
+        """
+        found: Any = 0.0
+        rooms, kept = self.facts.rooms[self.facts.depth], self.facts.keeps[self.facts.depth]
+        limited = all(any(room.widths[t] for room in rooms) for t in range(3) if kept[t])
+        if self.tables.togo.halos() or not limited:
+            return found
+        number: Any = 1.0
         for p, o in enumerate(options):
-            turns = turns * self.tables.axis(
-                p, np.ceil(o.tile / self.spread.inside(1, self.dims[p]))
-            )
-        turns = np.ceil(turns / self.facts.chip.lanes - 1e-9)
-        return turns + np.maximum(np.ceil((into - begun) / read - 1e-9), 0.0)
+            number = number * self.tables.axis(p, o.steps)
+        for (q, _), cycles in zip(self.waits, inside, strict=True):
+            bits = sum(room.bits for room in rooms)
+            off = bits * self.instances[-1] / (self._ports[q][0] or self._ports[q][1] or 1)
+            found = np.maximum(found, cycles / number - off)
+        return found
+
+    def waiting(self, ports: Any, inside: list[Any]) -> Any:
+        """Cycles, but for first tiles, of the last memory's steps, by tables.
+
+        Args:
+            ports: Bits through each port, in and out, and of first tiles.
+            inside: What the tables of such steps have.
+        """
+        found: Any = 0.0
+        for (q, _), cycles in zip(self.waits, inside, strict=True):
+            off = ports[q][2] / self._ports[q][0] if self._ports[q][0] else 0.0
+            found = np.maximum(found, np.ceil(cycles - off - 1e-9))
+        return found
+
+    def phases(self, options: list[TileOptions], place: int, moved: Any) -> Any:
+        """Cycles, but for first tiles, of first steps of the innermost loop and of all others.
+
+        What stays over the loop comes in its first steps alone.
+
+        Args:
+            options: The memory's tiles.
+            place: The dimension of the loop.
+            moved: By port bits in and out, of what stays and of what moves in both kinds of steps.
+        """
+        some: Any = float(self.spread.lead_turns()) / self.facts.chip.lanes
+        for p, o in enumerate(options):
+            if p != place:
+                some = some * self.tables.axis(p, o.turns)
+        o = options[place]
+        first = some * self.tables.axis(place, o.firsts)
+        later = some * self.tables.axis(place, o.turns - o.firsts)
+        found: Any = 0.0
+        for (read, write, shared), (into, out) in zip(self._ports, moved, strict=True):
+            ways = [(read, [into, out] if shared else [into]), (None if shared else write, [out])]
+            for rate, bits in ways:
+                if rate is not None:
+                    a, b = sum(each[0] for each in bits), sum(each[1] for each in bits)
+                    both = np.maximum(first, a / rate) + np.maximum(later, b / rate)
+                    found = np.maximum(found, np.ceil(both - 1e-9))
+        return found
+
+    def start(self, options: list[TileOptions], dram: Any, step: Any) -> tuple[Any, Any]:
+        """Cycles where the first step of the outermost memory hides no load.
+
+        Args:
+            options: Its tiles.
+            dram: Bits through DRAM's port, in and out, and of first tiles.
+            step: Cycles of that step, at least, beside those of its MACs.
+
+        Returns:
+            Cycles but for first tiles: that step, and all loads after it; and of all loads alone.
+        """
+        (read, _, shared), (into, _, begun) = self._ports[0], dram
+        if read is None or not self.facts.stepwise:
+            return 0.0, 0.0
+        later: Any = into
+        if shared:  # outputs of other tiles leave in other steps
+            outputs: Any = 1.0
+            for p in self.tables.own(OUTPUT):
+                outputs = outputs * self.tables.axis(p, options[p].tile)
+            rest = float(self.spread.whole(OUTPUT)) - self.untiled(OUTPUT) * outputs
+            later = later + np.maximum(rest, 0.0) * self.facts.chip.widths.output
+        turns = np.maximum(np.ceil(self.first_turns([o.tile for o in options]) - 1e-9), step)
+        return turns + np.maximum(np.ceil((later - begun) / read - 1e-9), 0.0), later / read
+
+    def first_turns(self, tiles: Any) -> Any:
+        """Cycles of MACs in the first step of the outermost memory, at least."""
+        turns: Any = self.spread.lead_turns() / self.facts.chip.lanes
+        for p, tile in enumerate(tiles):
+            each = np.ceil(tile / self.spread.inside(1, self.dims[p]))
+            turns = turns * self.tables.axis(p, each)
+        return turns
+
+    def untiled(self, tensor: int) -> float:
+        """Elements of a tensor along dimensions that no memory tiles, but for rows of inputs."""
+        rel = self.facts.relevant[tensor]
+        return math.prod(float(self.spread.extents[d]) for d in rel if d not in self.dims)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from cost_models.exact.chain_bounds.facts import ChainFacts, Spatial
 from cost_models.exact.chain_bounds.pieces import Pieces, Stages, number, of_all, steps
 from cost_models.exact.nest import FILTER, INPUT, OUTPUT, P, Q, R, S
-from layers import footprint
 
 WINDOWS = ((P, R), (Q, S))
 
@@ -42,6 +41,9 @@ class ChainSpread:
         dims: The dimensions that have tiles.
     """
 
+    alone = True
+    """Whether it stands for itself alone."""
+
     def __init__(self, facts: ChainFacts, spatial: Spatial, dims: Sequence[int]) -> None:
         self.facts, self.spatial, self.dims = facts, spatial, tuple(dims)
         self.extents = facts.layer.extents
@@ -52,6 +54,10 @@ class ChainSpread:
         """Units along a dimension between memory `gap` - 1 and `gap`, by fan-out."""
         return tuple(stage[d] for stage in self.spatial[gap - 1])
 
+    def filled(self, m: int, d: int) -> int:
+        """Units along a dimension that the first step of a memory fills, tiles permitting."""
+        return self.stages(m, d)[-1]
+
     def units(self, low: int, high: int, d: int) -> int:
         """Units along a dimension between two memories."""
         return math.prod(stage[d] for gap in self.spatial[low:high] for stage in gap)
@@ -59,6 +65,10 @@ class ChainSpread:
     def inside(self, m: int, d: int) -> int:
         """Units along a dimension below an instance of a memory."""
         return self.units(m, len(self.spatial), d)
+
+    def surely_inside(self, m: int, d: int) -> int:
+        """Units along a dimension below an instance of a memory that every such spread has."""
+        return self.inside(m, d)
 
     @cached_property
     def _taps(self) -> dict[int, list[tuple[int, Pieces]]]:
@@ -102,15 +112,6 @@ class ChainSpread:
         """Elements of a tensor, rows and columns of the input apart."""
         apart = (P, Q, R, S) if tensor == INPUT else ()
         return math.prod(self.extents[d] for d in self.facts.relevant[tensor] if d not in apart)
-
-    def least_volume(self, tensor: int) -> float:
-        """Elements of a tensor."""
-        found = float(self.whole(tensor))
-        if tensor == INPUT:
-            for d, taps in WINDOWS:
-                e = self.extents
-                found *= footprint(e[d], e[taps], self.facts.stride(d), self.facts.dilation(d))
-        return found
 
     def rows(self, m: int, window: int, count: float, length: float) -> float:
         """Rows that `count` runs of outputs touch, `length` outputs in all, with a memory's taps.

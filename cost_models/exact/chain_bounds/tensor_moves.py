@@ -64,7 +64,11 @@ class TensorMoves:
                 reads = reads * self.tables.axis(p, self._rounds(m, p, options[p], keeper))
                 fills = fills * self.tables.axis(p, options[p].many)
             share: Any = self.tables.axis(e, options[e].share)
-            rows = self._rows(node, options, kind, keeper) if tensor == INPUT else ((1.0, 1.0), ())
+            if tensor == INPUT and kind[1] == e:
+                share = 1.0  # rows know where the loop runs
+            rows: Any = ((1.0, 1.0), ())
+            if tensor == INPUT:
+                rows = self._rows(node, options, kind, keeper, reads)
             return reads, share, fills, rows
         tiles = [(p, int(self.togo.tiles.values[p][node.around[p]]), options[p].tile) for p in free]
         passing: Any = 1.0
@@ -85,7 +89,7 @@ class TensorMoves:
         share = self._best_share(options, kind, tensor)
         rows = ((1.0, 1.0), ())
         if tensor == INPUT:
-            (y, x), own = self._rows(node, options, kind, keeper)
+            (y, x), own = self._rows(node, options, kind, keeper, before)
             rows = (
                 (np.where(anchored, y, held.rows[0]), np.where(anchored, x, held.rows[1])),
                 own,
@@ -112,10 +116,13 @@ class TensorMoves:
             )
         return share
 
-    def _rows(self, node: ChainNode, options: list[TileOptions], kind: Class, keeper: int) -> Any:
+    def _rows(
+        self, node: ChainNode, options: list[TileOptions], kind: Class, keeper: int, reads: Any
+    ) -> Any:
         """Rows and columns of the input that are read, and that are written into all instances."""
         m = node.depth + 1
-        read, fill = [], []
+        read: list[Any] = []
+        fill: list[Any] = []
         for window, (d, _) in enumerate(WINDOWS):
             n = self.spread.extents[d]
             if d not in self.dims:
@@ -125,23 +132,37 @@ class TensorMoves:
             place = self.dims.index(d)
             o = options[place]
             counts = self._rounds(m, place, o, keeper)
-            apart: Any = [self.spread.rows(keeper, window, float(c), n) for c in counts]
-            own: Any = [self.spread.rows(m, window, float(c), n) for c in o.many]
-            if kind[1] == place:
-                kept = self._kept(node, o, place, window, keeper)
-                apart = np.where(o.iterates, np.minimum(kept, apart), apart)
-                own = np.where(o.iterates, np.minimum(apart, own), own)
+            apart = [self.spread.rows(keeper, window, float(c), n) for c in counts]
+            own = [self.spread.rows(m, window, float(c), n) for c in o.many]
             read.append(self.tables.axis(place, apart))
             fill.append(self.tables.axis(place, own))
+        for window, (d, _) in enumerate(WINDOWS):
+            if kind[1] < 0 or self.dims[kind[1]] != d:
+                continue
+            o, other = options[kind[1]], 1 - window
+            kept, back = self._kept(node, o, window, keeper)
+            # what the tile before the run holds, it does not when the run is the first of all
+            once = self.spread.rows(keeper, other, 1.0, self.spread.extents[WINDOWS[other][0]])
+            kept = self.tables.axis(kind[1], kept)
+            kept = kept + self.tables.axis(kind[1], back) * once / (read[other] * reads)
+            iterates = self.tables.axis(kind[1], o.iterates)
+            read[window] = np.where(iterates, np.minimum(kept, read[window]), read[window])
+            fill[window] = np.where(iterates, np.minimum(read[window], fill[window]), fill[window])
         return (read[0], read[1]), (fill[0], fill[1])
 
     def _kept(
-        self, node: ChainNode, o: TileOptions, place: int, window: int, keeper: int
-    ) -> FloatArray:
-        """Rows that are read where neighbours keep what they share, at least."""
+        self, node: ChainNode, o: TileOptions, window: int, keeper: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Rows that are read where neighbours keep what they share, at least.
+
+        Returns:
+            All rows where the loop runs but those that the tile before a run may hold; and those
+            that come once at least: what it may hold of one run, and rows where no loop runs.
+        """
         d, taps = WINDOWS[window]
-        outer = number(node.lead[place]) > 1
-        total: Any = 0.0
+        outer = number(node.lead[self.dims.index(d)]) > 1
+        total: Any = np.zeros(len(o.tile))
+        held: Any = np.zeros(len(o.tile))
         stride = self.facts.stride(d)
         for some, times in self.spread.pieces(keeper, taps):
             more, halo = self.facts.more(d, some), self.facts.halo(d, some)
@@ -149,9 +170,12 @@ class TensorMoves:
             if not outer:
                 back = np.maximum(0.0, halo - stride * np.maximum(o.apart, 0.0))
             length = o.share * self.spread.extents[d]
-            total = total + times * np.maximum(more * length + (some - more - back) * o.runs, 0.0)
-        found: FloatArray = total
-        return found
+            rows = more * length + (some - more) * o.runs
+            left = np.maximum(rows - back * o.runs, 0.0)
+            total = total + times * left
+            held = held + times * np.where(o.runs > 0, np.minimum(back, rows - left), 0.0)
+            held = held + times * more * (self.spread.extents[d] - length)
+        return total, held
 
     def frozen(
         self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int, after: Any

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -10,20 +11,21 @@ import numpy as np
 
 from cost_models.exact.chain_bounds.chain_tables import NOTHING, ChainTiles, Grid, RestCosts
 from cost_models.exact.chain_bounds.facts import shared_out
-from cost_models.exact.chain_bounds.kernel import least_in_ranges
 from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread, MoveCosts
+from cost_models.exact.chain_bounds.tile_grids import TileGrids
 from cost_models.exact.nest import INPUT, OUTPUT
-from layers import footprint
-from marl_common import FloatArray, IntArray
+from marl_common import FloatArray
 
 
-class CostsToGo:
+class CostsToGo(TileGrids):
     """Tables of one spread.
 
     Args:
         spread: The spread.
         tiles: The tiles.
         redundant: By gap and dimension, units that make this spread redundant where they suffice.
+        costs: What elements cost that move.
+        like: Grids of the same spread.
     """
 
     def __init__(
@@ -32,34 +34,11 @@ class CostsToGo:
         tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
         costs: MoveCosts,
-        like: CostsToGo | None = None,
+        like: TileGrids | None = None,
     ) -> None:
-        self.spread, self.tiles, self.redundant = spread, tiles, redundant
+        super().__init__(spread, tiles, redundant, like)
         self.costs, self.weights = costs, spread.weights(costs)
-        self.facts, self.dims = spread.facts, spread.dims
-        self.shape = tuple(len(v) for v in tiles.values)
-        self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = (
-            {} if like is None else like._known
-        )
-        self._room: dict[int, Grid] = {} if like is None else like._room
-        self._lowest = np.zeros(max(self.shape, default=1), np.int64)
         self.rest: list[list[RestCosts]] = [[] for _ in range(self.facts.depth + 1)]
-
-    def turns(self) -> list[Grid]:
-        """MAC steps at least, by memory (DRAM first) and its tiles, along tiled dimensions."""
-        depth = self.facts.depth
-        found: Any = np.ones(self.shape)
-        for place, d in enumerate(self.dims):
-            inside = self.spread.inside(depth, d)
-            each = np.minimum(self.tiles.values[place], inside)
-            units = self.spread.units(0, depth, d)
-            found = found * self.axis(place, np.ceil(self.spread.extents[d] / (units * each)))
-        rows = [found]
-        for m in range(depth, 0, -1):
-            self._reach = [self.reach(m, place) for place in range(len(self.dims))]
-            found = self._inner(found + self.fits(m), list(range(len(self.dims))))
-            rows.append(found)
-        return rows[::-1]
 
     def is_empty(self) -> bool:
         """Whether nothing inside the outermost memory costs anything."""
@@ -69,116 +48,17 @@ class CostsToGo:
             *costs.fills[2:],
             [w for m, (_, w) in self.weights.items() if m > 1],
         ]
-        served = [costs.serve[t] for t in range(3) if self.facts.innermost[t] > 1]
-        added = costs.add[self.spread.sums[-1]] if self.spread.sums[-1] > 1 else 0.0
-        return not any(map(any, inner)) and not any(served) and not added
+        return (
+            not any(map(any, inner))
+            and not any(costs.serve)
+            and not costs.add[self.spread.sums[-1]]
+        )
 
     def fill(self) -> None:
         """Work the tables out."""
         self.rest[-1] = [RestCosts(NOTHING, NOTHING, np.zeros(self.shape))]
         for m in range(self.facts.depth, 1, -1):
             self._level(m)
-
-    # -------------------------------------------------------------- tiles
-
-    def axis(self, place: int, values: Any) -> Grid:
-        """Values along one dimension, as a grid."""
-        shape = [1] * len(self.dims)
-        shape[place] = -1
-        found: Grid = np.asarray(values, dtype=np.float64).reshape(shape)
-        return found
-
-    def reach(self, m: int, place: int) -> tuple[IntArray, IntArray]:
-        """By tile around, places of the largest tile inside and of the least that is one step."""
-        if (m, place) not in self._known:
-            self._known[m, place] = self._make_reach(m, place)
-        return self._known[m, place]
-
-    def _make_reach(self, m: int, place: int) -> tuple[IntArray, IntArray]:
-        values, d = self.tiles.values[place], self.dims[place]
-        stages = self.spread.stages(m, d)
-        shared = np.array([shared_out(self.spread.spatial, m - 1, d, int(v)) for v in values])
-        most = shared.copy()
-        fewer = self.redundant[m - 1][d]
-        if fewer:  # units must be needed: more tiles than `fewer` units take
-            most = np.minimum(most, (shared - 1) // fewer)
-        high = np.searchsorted(values, most, side="right") - 1
-        low = np.searchsorted(values, -(-shared // stages[-1]), side="left")
-        return high.astype(np.int64), low.astype(np.int64)
-
-    def fits(self, m: int) -> Grid:
-        """0 for tiles that a memory has room for, else inf."""
-        if m not in self._room:
-            self._room[m] = self._make_room(m)
-        return self._room[m]
-
-    def _make_room(self, m: int) -> Grid:
-        found = np.zeros(self.shape)
-        for place, offered in enumerate(self.tiles.offered[m]):
-            found += self.axis(place, np.where(offered, 0.0, np.inf))
-        sizes = self.elements(m)
-        for room in self.facts.rooms[m]:
-            need = sum(w * size for w, size in zip(room.widths, sizes, strict=True) if w)
-            found = np.where(need > room.bits, np.inf, found)
-        return found
-
-    def elements(self, m: int) -> list[Any]:
-        """Elements of each tensor's tile."""
-        spread = self.spread
-        found: list[Any] = []
-        for tensor in range(3):
-            rel = self.facts.relevant[tensor]
-            apart = [d for pair in WINDOWS for d in pair] if tensor == INPUT else []
-            size: Any = 1.0
-            for d in rel:
-                if d not in apart:
-                    size = size * self._tile(m, d)
-            if tensor == INPUT:
-                for d, taps in WINDOWS:
-                    step, gap = self.facts.stride(d), self.facts.dilation(d)
-                    rows = spread.tile(m, taps)
-                    if d in self.dims:
-                        place = self.dims.index(d)
-                        outs = self.tiles.values[place]
-                        counts = [footprint(int(v), rows, step, gap) for v in outs]
-                        size = size * self.axis(place, counts)
-                    else:
-                        size = size * footprint(spread.tile(m, d), rows, step, gap)
-            found.append(size)
-        return found
-
-    def _tile(self, m: int, d: int) -> Any:
-        if d in self.dims:
-            place = self.dims.index(d)
-            return self.axis(place, self.tiles.values[place])
-        return self.spread.tile(m, d)
-
-    # -------------------------------------------------------------- counts
-
-    def steps(self, m: int, place: int) -> FloatArray:
-        """Steps of a memory along a dimension, at least, by its tile."""
-        d = self.dims[place]
-        n = self.spread.extents[d]
-        found: FloatArray = np.ceil(n / (self.spread.units(0, m, d) * self.tiles.values[place]))
-        return found
-
-    def rounds(self, m: int, place: int, keeper: int) -> FloatArray:
-        """The same for all instances of the keeper that serves it."""
-        d = self.dims[place]
-        pieces = np.ceil(self.spread.extents[d] / self.tiles.values[place])
-        found: FloatArray = np.maximum(
-            self.steps(m, place), np.ceil(pieces / self.spread.units(keeper, m, d))
-        )
-        return found
-
-    def _product(self, places: list[int], of: Any) -> Any:
-        found: Any = 1.0
-        for place in places:
-            found = found * self.axis(place, of(place))
-        return found
-
-    def _free(self, tensor: int) -> list[int]:
-        return [self.dims.index(d) for d in self.spread.free[tensor]]
 
     def _rows(self, m: int, keeper: int, kept: int | None) -> Any:
         """Rows times columns of the input that are read; those along `kept` once."""
@@ -188,7 +68,7 @@ class CostsToGo:
             if d not in self.dims:
                 found = found * self.spread.rows(keeper, window, 1.0, n)
             elif d == kept:
-                found = found * self._once(keeper, window, n)
+                found = found * self.once(keeper, window, n)
             else:
                 place = self.dims.index(d)
                 counts = self.rounds(m, place, keeper)
@@ -196,7 +76,7 @@ class CostsToGo:
                 found = found * self.axis(place, values)
         return found
 
-    def _once(self, keeper: int, window: int, n: int) -> float:
+    def once(self, keeper: int, window: int, n: int) -> float:
         """All rows, those that neighbours share once."""
         d, taps = WINDOWS[window]
         total = 0.0
@@ -204,46 +84,28 @@ class CostsToGo:
             total += times * self.facts.more(d, some) * n
         return total
 
-    def halos(self) -> list[int]:
-        """Tiled dimensions of outputs whose tiles may share rows or columns."""
-        if not self.facts.retain:
-            return []
-        return [
-            d for d, taps in WINDOWS
-            if d in self.dims and self.facts.halo(d, self.spread.extents[taps]) > 0
-        ]  # fmt: skip
-
-    # -------------------------------------------------------------- one memory
-
     def _level(self, m: int) -> None:
         """From what is inside memory `m` to what is inside the one around it."""
         self._reach = [self.reach(m, place) for place in range(len(self.dims))]
         found: dict[tuple[tuple[float, ...], tuple[float, ...]], Grid] = {}
-        fits = self.fits(m) + self._served(m)
+        fits = self.fits(m) + (self._served() if m == self.facts.depth else 0.0)
         for rest in self.rest[m]:
             for reads, fills, cost in self._modes(m, rest, fits):
                 key = reads, fills
                 found[key] = np.minimum(found[key], cost) if key in found else cost
         self.rest[m - 1] = [RestCosts(r, f, cost) for (r, f), cost in found.items()]  # type: ignore[arg-type]
 
-    def _served(self, m: int) -> Any:
-        """What the MACs read of a memory, and write there."""
+    def _served(self) -> Any:
+        """What the MACs read of memories, and write there, by the last memory's tiles."""
         total: Any = 0.0
         for tensor in range(3):
-            each = self.costs.serve[tensor]
+            each, m = self.costs.serve[tensor], self.facts.innermost[tensor]
             if tensor == OUTPUT and m in self.weights:
                 each += self.weights[m][0] * self.costs.add[m]
-            if self.facts.innermost[tensor] != m or each == 0:
-                continue
-
-            def turns(place: int) -> FloatArray:
-                d = self.dims[place]
-                some = np.minimum(self.spread.inside(m, d), self.tiles.values[place])
-                found: FloatArray = np.ceil(self.spread.extents[d] / some)
-                return found
-
-            reads = self.spread.mac_reads(tensor, m, 1.0) * self._product(self._free(tensor), turns)
-            total = total + each * reads
+            if each:
+                reads = self.spread.mac_reads(tensor, m, 1.0)
+                free = self._free(tensor)
+                total = total + each * reads * self._product(free, partial(self.mac_steps, m))
         return total
 
     def _weights(self, m: int, rest: RestCosts) -> tuple[list[float], list[float]]:
@@ -266,12 +128,8 @@ class CostsToGo:
         base = rest.cost + fits
         every = list(range(len(self.dims)))
         halos = self.halos()
-        for place, e in enumerate(self.dims):
-            kept = [e] if e in halos else [None]
-            if e not in self.facts.relevant[INPUT] and halos:
-                kept = list(halos)
-            for h in kept:
-                yield NOTHING, NOTHING, self._general(m, place, h, base, every)
+        for place, h in self._innermost():
+            yield NOTHING, NOTHING, self._general(m, place, h, base, every)
         for tensor in range(3):
             free = self._free(tensor)
             if free and reads[tensor] + fills[tensor] > 0:
@@ -281,6 +139,15 @@ class CostsToGo:
                     cost = base + sum(self._counted(m, t, h) for t in others)
                     yield (*self._pending([tensor]), self._inner(cost, free))
         yield (*self._pending([0, 1, 2]), self._inner(base, []))
+
+    def _innermost(self) -> Iterator[tuple[int, int | None]]:
+        """Places of innermost loops, and the dimension whose neighbours share rows."""
+        halos = self.halos()
+        for place, e in enumerate(self.dims):
+            kept: list[Any] = [e] if e in halos else [None]
+            if e not in self.facts.relevant[INPUT] and halos:
+                kept = list(halos)
+            yield from ((place, h) for h in kept)
 
     def _pending(self, tensors: list[int]) -> tuple[Any, Any]:
         reads, fills = self._own
@@ -308,7 +175,19 @@ class CostsToGo:
         fill = self._product(
             free, lambda p: np.ceil(self.spread.extents[self.dims[p]] / self.tiles.values[p])
         )
-        return self._volume(m, tensor, kept) * (reads * read + fills * fill)
+        found = self._volume(m, tensor, kept) * (reads * read + fills * fill)
+        return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
+
+    def _begun(self, keeper: int, kept: int | None) -> float:
+        """Input elements of the first run along `kept` that no tile before it can have held."""
+        found = float(self.spread.whole(INPUT)) if kept is not None else 0.0
+        for window, (d, taps) in enumerate(WINDOWS):
+            if d == kept:
+                pieces = self.spread.pieces(keeper, taps)
+                found *= sum((some - self.facts.more(d, some)) * times for some, times in pieces)
+            else:
+                found *= self.spread.rows(keeper, window, 1.0, self.spread.extents[d])
+        return found
 
     def _stays(self, m: int, tensor: int) -> Any:
         """What a tensor costs that stays over loops of memory `m`, by the tile around."""
@@ -318,7 +197,7 @@ class CostsToGo:
 
         def times(place: int) -> FloatArray:
             values, d = self.tiles.values[place], self.dims[place]
-            units = self.spread.stages(m, d)[-1]
+            units = self.spread.filled(m, d)
             shared = np.array([shared_out(self.spread.spatial, m - 1, d, int(v)) for v in values])
             tile = values[np.maximum(self._reach[place][0], 0)]
             each = np.minimum(units / shared, 1.0 / tile)
@@ -358,17 +237,4 @@ class CostsToGo:
             part = cost[tuple(inside)].min(axis=tuple(free), keepdims=True, initial=np.inf)
             part = part + float(stays[tuple(first)]) * volume
             found[tuple(around)] = self._inner(part, others, others)
-        return found
-
-    def _inner(self, cost: Grid, free: list[int], places: list[int] | None = None) -> Grid:
-        """By tile around, the least over tiles inside; only loops along `free` may iterate."""
-        found = np.ascontiguousarray(cost)
-        for place in range(len(self.dims)) if places is None else places:
-            high, low = self._reach[place]
-            low = self._lowest[: len(high)] if place in free else low
-            before, size, after = found.shape[:place], found.shape[place], found.shape[place + 1 :]
-            out = np.empty((*before, len(high), *after))
-            outer, inner = math.prod(before), math.prod(after)
-            least_in_ranges(found, outer, size, inner, low, high, len(high), out)
-            found = out
         return found

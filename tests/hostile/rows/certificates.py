@@ -15,6 +15,12 @@ with zipfile.ZipFile(GOOD) as _file:
     CLAIM, TREE = _file.read("certificate.json"), _file.read("tree.bin")
 
 
+LEVELS = Path(__file__).parent / "levels.cert"
+"""A certificate on a list of levels, version 2."""
+with zipfile.ZipFile(LEVELS) as _file:
+    DEEP_CLAIM, DEEP_TREE = _file.read("certificate.json"), _file.read("tree.bin")
+
+
 def packed(claim: bytes | str, tree: bytes = TREE, **more: bytes) -> bytes:
     """A certificate's file."""
     stream = io.BytesIO()
@@ -51,11 +57,13 @@ def without(path: str) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-def claim_with(change: Callable[[dict[str, Any]], None]) -> bytes:
+def claim_with(
+    change: Callable[[dict[str, Any]], None], text: bytes = CLAIM, tree: bytes = TREE
+) -> bytes:
     """The file of a changed claim."""
-    claim = json.loads(CLAIM)
+    claim = json.loads(text)
     change(claim)
-    return packed(json.dumps(claim))
+    return packed(json.dumps(claim), tree)
 
 
 def flipped(content: bytes, place: int) -> bytes:
@@ -69,7 +77,7 @@ WHOLE = GOOD.read_bytes()
 TEXT = CLAIM.decode()
 
 CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
-    *((at("version", v), "version is") for v in (True, 1.0, "1", 2, None, [1])),
+    *((at("version", v), "version is") for v in (True, 1.0, "1", 3, None, [1])),
     *((at("size", v), "size: got") for v in (7, 7.0, "0", "-1", "1.5", "٣", None)),
     *((at("value", v), "value: got") for v in (-1, "nan", "1", True, None, [1], "-inf")),
     *((at("bound", v), "bound: got") for v in (-1, "0", False, {}, "Infinity")),
@@ -113,6 +121,36 @@ CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
     (without("mapping.tiles"), "mapping.tiles missing"),
 ]
 
+MORE_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
+    (at("version", 2), "problem.space: unknown field 'parallel'"),
+    (
+        at("problem.accelerator", json.loads(DEEP_CLAIM)["problem"]["accelerator"]),
+        "expected 2: the",
+    ),
+    (at("mapping", json.loads(DEEP_CLAIM)["mapping"]), "mapping: unknown field 'version'"),
+]
+DEEP_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
+    (at("version", 1), "version is 1|unknown field|mapping"),
+    (at("version", 3), "version is 3, expected 1 or 2"),
+    (
+        at("problem.accelerator", json.loads(CLAIM)["problem"]["accelerator"]),
+        "expected 1: the chip",
+    ),
+    (at("mapping", json.loads(CLAIM)["mapping"]), "unknown field 'orders'"),
+    (at("mapping.levels", []), "mapping.levels: got"),
+    (at("mapping.levels.0.level", 3), "mapping.levels.0.level: got 3"),
+    (at("mapping.levels.0.parallel", [{"dim": "K", "axis": -1}]), "axis: got -1"),
+    (at("mapping.levels.0.parallel", [{"dim": "Q"}]), "dim: got 'Q'"),
+    (at("mapping.levels.0.tiles", {"K": 0}), "tiles.K: got 0"),
+    (at("mapping.levels.0.keeps", ["weights"]), "keeps"),
+    (at("mapping.levels.0.more", 1), "unknown field 'more'"),
+    (at("problem.space.parallel", "KC"), "unknown field 'parallel'"),
+    (at("problem.space.uneven", True), "unknown field 'uneven'"),
+    (at("problem.accelerator.levels.1.name", "DRAM"), "DRAM"),
+    (at("problem.accelerator.levels.1.fanout.units", 1 << 70), "units"),
+    (at("tree.boxes", len(DEEP_TREE)), "tree.boxes is"),
+]
+
 TEXTS: list[tuple[str, str]] = [
     ("[" * 100_000, "nested too deeply"),
     ('{"a":' * 50_000, "nested too deeply"),
@@ -135,6 +173,11 @@ FILES: list[tuple[bytes, str]] = [
 
 ROWS = [
     *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in CLAIMS),
+    *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in MORE_CLAIMS),
+    *(
+        Row(WORDS, says, files={"c.cert": claim_with(change, DEEP_CLAIM, DEEP_TREE)})
+        for change, says in DEEP_CLAIMS
+    ),
     *(Row(WORDS, says, files={"c.cert": packed(text)}) for text, says in TEXTS),
     *(Row(WORDS, says, files={"c.cert": content}) for content, says in FILES),
     Row("mapper validate --certificate /dev/zero", "expected a certificate"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.hostile.rows import Row
-from tests.hostile.rows.chains import GOOD
 
 SEARCH = "mapper search --layer resnet18.5 -a simba"
 TWO = "takes chips of two levels, L2 and L1"
@@ -14,7 +13,14 @@ ROWS = [
     Row(f"{SEARCH} --method optimal --cost-model exact:halo_space=tile", "has no bounds"),
     Row("mapper search --layer resnet18.5 -a tpu-v1-ws --method optimal", "tiles filters"),
     Row(f"{SEARCH} --method zero-shot", TWO),
-    Row(f"{SEARCH} --certificate c.json", "--certificate: certificates are of chips of two levels"),
+    Row(f"{SEARCH} --certificate c -o area", "--certificate: area_um2 has no bounds on a chip"),
+    Row(
+        f"{SEARCH} --certificate c --space uneven", "--certificate: proofs on a chip that is a list"
+    ),
+    Row(
+        "mapper search -l resnet18.5 -a tpu-v1-ws --certificate c", "--certificate: the space tiles"
+    ),
+    Row(f"{SEARCH} --certificate .", "is a folder; expected a file's name"),
     Row(f"{SEARCH} --cost-model maestro", "'maestro' knows chips of two levels"),
     Row(f"{SEARCH} --dataflow nvdla", "space.dataflow: not on a chip that is a list of levels"),
     Row(f"{SEARCH} --space co_search=num_pes", "--sweep levels.LEVEL.fanout.units=4..16"),
@@ -43,5 +49,4 @@ ROWS = [
         "two levels",
     ),
     Row("mapper cluster --layer resnet18.5 -a simba --cost-model maestro", "knows chips of two"),
-    Row("mapper search --layer resnet18.5 -a c.yaml --certificate c", "two levels", files=GOOD),
 ]

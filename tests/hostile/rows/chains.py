@@ -90,7 +90,17 @@ CHIPS = [
         "reduce: got 'no', expected true or false",
         files=level(fanout="{units: 2, reduce: 'no'}"),
     ),
-    Row(SHOW, "expected at most 1048576", files=level(fanout="{axes: [65536, 64]}")),
+    Row(SHOW, "axes.0.*at most 2\\^30", files=level(fanout="{axes: [2147483648]}")),
+    Row(
+        SHOW,
+        "all fan-outs together make",
+        files=level(fanout="{axes: [1073741824, 1073741824, 1073741824]}"),
+    ),
+    Row(
+        f"mapper search {LAYER} -a c.yaml --budget 5",
+        "axis0: 2097152 units, expected at most 1048576 to choose from",
+        files=level(fanout="{axes: [2097152]}"),
+    ),
     Row(
         SHOW,
         "DRAM: unknown field 'fanout'|fanout",

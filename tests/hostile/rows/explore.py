@@ -9,6 +9,8 @@ ONE = f"{NET} --pes 16"
 CHIP = f"{NET} --pes 16 -a c.yaml"
 DEEP = f"{NET} -a simba"
 
+NAN_PRICES = "{mac: .nan, l1: 1, l2: 6, dram: 200}"
+
 ROWS = [
     Row(f"{NET} --pes 1..1000000000:1", "--pes: '1..1000000000:1' has more than 100,000 values"),
     Row(f"{NET} --l1 1..2147483647:1", "has more than 100,000 values; give a larger step"),
@@ -52,6 +54,18 @@ ROWS = [
     Row(f"{ONE} -o ,", "--objectives: got ','"),
     Row(f"{ONE} -o edp,area,power,latency", "two or three different ones"),
     Row(f"{ONE} -o edp+area", "--objectives: got 'edp.area'"),
+    Row(f"{ONE} --store /proc/x.db", "/proc"),
+    Row(f"{ONE} --page /proc/x.html", "/proc"),
+    Row(f"{ONE} --cost-model-option energy=e.yaml", "mac: got nan", files={"e.yaml": NAN_PRICES}),
+    Row(f"{ONE} --wires of", "--wires: got 'of', expected on or off. Did you mean 'off'?"),
+    Row(f"{ONE} --wires", "--wires"),
+    Row(f"{ONE} --set levels.L2.network.pj_per_bit=-1", "levels.L2.network.pj_per_bit: got -1"),
+    Row(f"{ONE} --set levels.L2.network.pj_per_bit_mm=.nan", "pj_per_bit_mm: got nan"),
+    Row(f"{ONE} --set levels.L2.network.um2_per_bits=1", "Did you mean 'um2_per_bit'?"),
+    Row(f"{ONE} --set levels.L2.port_um2_per_bit=much", "levels.L2.port_um2_per_bit: got 'much'"),
+    Row(f"{ONE} --set levels.L2.kind=HPP", "levels.L2.kind: got 'HPP', expected one of LSTP, HP"),
+    Row(f"{ONE} --set mac.kind=int4", "mac.kind: got 'int4', expected one of aladdin, int, fp16"),
+    Row(f"{DEEP} --sweep levels.WeightBuffer.fanout.network.pj_per_bit=1", "WeightBuffer"),
     Row(f"{ONE} --max-area -5mm2", "--max-area"),
     Row(f"{ONE} --max-area 0mm2", "--max-area: got '0mm2'"),
     Row(f"{ONE} --max-area nanmm2", "--max-area: got 'nanmm2'"),
@@ -100,8 +114,8 @@ ROWS = [
     Row(f"{DEEP} --sweep levels.GlobalBuffer.fanout.axes=2x2x2x2", "got 4 axes, expected 1 to 3"),
     Row(f"{DEEP} --sweep levels.AccumulationBuffer.fanout.axes=8", "got 2 entries, expected 1"),
     Row(
-        f"{DEEP} --sweep levels.GlobalBuffer.fanout.units=99999999",
-        "expected a whole number of 1 to 1048576",
+        f"{DEEP} --sweep levels.GlobalBuffer.fanout.units=9999999999",
+        "expected a whole number of at least 1, at most 2.30",
     ),
     Row(
         f"{DEEP} --draw all --sweep levels.InputBuffer.bytes=1..2000:1 "
@@ -130,7 +144,10 @@ ROWS = [
             ("--passes counted", "layers are mapped alone; give --fuse keep"),
             ("--fuse keep --timeout 3", "takes no --timeout"),
             ("--fuse keep --pretrained none", "takes no --pretrained|none"),
-            ("--fuse keep --cost-model maestro -o edp,power", "cost model 'maestro' does not price"),
+            (
+                "--fuse keep --cost-model maestro -o edp,power",
+                "'maestro' does not price what moves",
+            ),
         ]
     ),
     Row(

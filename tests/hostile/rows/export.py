@@ -139,6 +139,10 @@ ROWS = [
     ),
     Row(f"{SMALL} --to c", "infeasible on this chip: .*limit 1 B", files=TIGHT),
     Row(f"{SMALL} --to python", "infeasible on this chip: .*limit 1 B", files=TIGHT),
+    *(
+        Row(f"{SMALL} --to {tool}", "infeasible on this chip: .*limit 1 B", files=TIGHT)
+        for tool in ("zigzag", "timeloop", "accelforge")
+    ),
     Row(f"{WORDS} --to c --out /proc/x", "/proc", files=GOOD),
     Row("mapper diff m.yaml", "argument", files=GOOD),
     Row("mapper diff m.yaml m.yaml", "needs --layer", files=GOOD),

@@ -1,0 +1,115 @@
+"""How near the bounds on a chain come to one mapping, as ever more of it is chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from baselines.optimal.chain_structures import ChainStructures
+from cost_models import (
+    ChainBatch,
+    ChainBrancher,
+    ChainFacts,
+    ChainMapping,
+    CostsToGo,
+    chain_facts_of,
+    shared_out,
+)
+from layers import DIMS
+from maestro_env import Problem
+
+CHOSEN = ("way", "tiles", "structure")
+LOSSES = tuple(f"{figure}_{stage}" for stage in CHOSEN for figure in ("energy", "cycles"))
+"""Bound over figure of the mapping: its way of spreading units is chosen, the outermost memory's
+tiles and innermost loop too, and those of all memories."""
+
+
+def losses_of(problem: Problem, mapping: ChainMapping) -> dict[str, str]:
+    """Bound energy and latency of a mapping as its choices are made; shares of its own figures."""
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
+    assert isinstance(facts, ChainFacts)
+    structures = ChainStructures(problem.space, facts)
+    batch = ChainBatch.from_mappings([mapping], problem.accelerator)
+    spread = structures.spread(_way_of(structures, batch))
+    none = ((0,) * len(DIMS),) * len(spread.spatial)
+    bounds = ChainBrancher(spread, CostsToGo(spread, structures.tiles, none, spread.energy), (1, 1))
+    bounds.fill_turns()
+    bounds.fill()
+    bounds.fill_ports()
+    cost = problem.cost_model.evaluate(problem.layer, problem.accelerator, mapping)
+    steps = _steps_of(structures, bounds, problem.space.encode(batch)[0])
+    node, found = bounds.root(), []
+    for place, (kind, tiles) in enumerate(steps):
+        options = [
+            bounds.tables.options(node, p).one(
+                int(np.searchsorted(bounds.tables.options(node, p).at, tile))
+            )
+            for p, tile in enumerate(tiles)
+        ]
+        if place == 0:
+            found.append(_least(bounds))
+        _, after = bounds.bound(node, options, kind)
+        found.append(_figures(bounds, after))
+        node = bounds.child(node, kind, np.array(tiles))
+    rows = zip(CHOSEN, (found[0], found[1], found[-1]), strict=True)
+    return {
+        f"{figure}_{stage}": f"{bound / float(getattr(cost, name)):.4f}"
+        for stage, row in rows
+        for figure, name, bound in zip(
+            ("energy", "cycles"), ("energy_nj", "latency_cycles"), row, strict=True
+        )
+    }
+
+
+def _figures(bounds: ChainBrancher, after: dict[str, Any]) -> tuple[float, float]:
+    cycles = float(np.ravel(after["cycles"])[0])
+    energy = float(np.ravel(after["energy"] + after["rest"])[0])
+    return energy + bounds.facts.leakage * cycles, cycles
+
+
+def _least(bounds: ChainBrancher) -> tuple[float, float]:
+    """The least energy and the least latency of all tiles of the outermost memory."""
+    _, (energy, cycles, _) = bounds.reaches(np.inf)
+    return float(energy.min() + bounds.facts.leakage * cycles.min()), float(cycles.min())
+
+
+def _way_of(structures: ChainStructures, batch: ChainBatch) -> Any:
+    """The way of spreading units of a mapping."""
+    extents, picks = np.array(structures.facts.layer.extents), []
+    for fans, level in zip(structures.fans, structures.chip.levels, strict=True):
+        units = (1,) * len(DIMS)
+        if level.name in batch.levels:
+            along = batch.units_along(batch.levels.index(level.name))[0]
+            units = tuple(int(n) for n in np.minimum(along, extents))
+        picks.append(next(i for i, fan in enumerate(fans) if fan.units == units))
+    return np.array(picks)
+
+
+def _steps_of(structures: ChainStructures, bounds: ChainBrancher, action: Any) -> list[Any]:
+    """By memory, the class of its loop order and the places of its tiles."""
+    space, dims = structures.space, structures.dims
+    around = [int(v[-1]) for v in structures.tiles.values]
+    found = []
+    for m, columns in enumerate(structures._tile):
+        tiles, iterates = [], []
+        for place, d in enumerate(dims):
+            shared = shared_out(bounds.spread.spatial, m, d, around[place])
+            tile = min(
+                int(space.parameters[columns[place]].choices[action[columns[place]]]), shared
+            )
+            tiles.append(int(np.searchsorted(structures.tiles.values[place], tile)))
+            iterates.append(bounds.spread.stages(m + 1, d)[-1] * tile < shared)
+            around[place] = tile
+        column = structures._order[m]
+        order = [DIMS.index(d) for d in str(space.parameters[column].choices[action[column]])]
+        loops = [dims.index(d) for d in order if d in dims and iterates[dims.index(d)]]
+        windows = [place for place in loops if place in bounds.halos]
+        kinds = [
+            kind
+            for kind in bounds.classes
+            if kind[0] == (loops[-1] if loops else -1)
+            and (kind[1] in (-1, kind[0]) or not windows or windows[-1] == kind[1])
+        ]
+        found.append((kinds[0], tiles))
+    return found

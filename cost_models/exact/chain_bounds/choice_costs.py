@@ -1,0 +1,265 @@
+"""What choices of a memory's tiles and loop order cost at least, given those outside it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cost_models.exact.chain_bounds.chain_nodes import STILL, ChainNode, Class, TileOptions
+from cost_models.exact.chain_bounds.facts import ChainFacts
+from cost_models.exact.chain_bounds.option_tables import OptionTables
+from cost_models.exact.chain_bounds.port_time import PortTime
+from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
+from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
+from cost_models.exact.chain_bounds.togo import CostsToGo
+from cost_models.exact.nest import INPUT, OUTPUT
+from marl_common import FloatArray
+
+
+def values_of(
+    energy: Any, cycles: Any, powers: tuple[int, int], most: tuple[float, float], facts: ChainFacts
+) -> FloatArray:
+    """The objective from energy but for leakage [nJ] and latency [cycles]; inf beyond limits."""
+    energy = energy + facts.leakage * cycles
+    with np.errstate(over="ignore"):
+        found: FloatArray = cycles ** powers[0] * energy ** powers[1]
+    over = (cycles > most[0] * (1 + 1e-9)) | (energy > most[1] * (1 + 1e-9))
+    return np.where(over, np.inf, found) if np.any(over) else found
+
+
+class ChoiceCosts:
+    """Bounds of choices of one spread.
+
+    Args:
+        spread: The spread.
+        togo: Its tables.
+        powers: Exponents of latency and energy in the objective.
+        most: Largest latency [cycles] and energy [nJ] allowed.
+    """
+
+    def __init__(
+        self,
+        spread: ChainSpread,
+        togo: CostsToGo,
+        powers: tuple[int, int],
+        most: tuple[float, float] = (math.inf, math.inf),
+    ) -> None:
+        self.spread, self.togo, self.facts = spread, togo, spread.facts
+        self.dims, self.powers, self.most = spread.dims, powers, most
+        self.classes = self._classes()
+        self.tables = OptionTables(spread, togo)
+        self.moves, self.time = TensorMoves(self.tables, self.classes), PortTime(self.tables)
+
+    def _classes(self) -> list[Class]:
+        halos = [self.dims.index(d) for d in self.togo.halos()]
+        found: list[Class] = [STILL]
+        for place, d in enumerate(self.dims):
+            if place in halos:
+                found.append((place, place))
+            elif d not in self.facts.relevant[INPUT] and halos:
+                found += [(place, h) for h in halos]
+            else:
+                found.append((place, -1))
+        return found
+
+    @property
+    def halos(self) -> list[int]:
+        """Places of dimensions along which neighbouring tiles may share inputs."""
+        return [self.dims.index(d) for d in self.togo.halos()]
+
+    def value(self, energy: Any, cycles: Any) -> FloatArray:
+        """The objective from energy but for leakage [nJ] and latency [cycles]."""
+        return values_of(energy, cycles, self.powers, self.most, self.facts)
+
+    def bound(self, node: ChainNode, options: list[TileOptions], kind: Class) -> tuple[Any, Any]:
+        """Bounds of all tiles with one order of loops, and what is known after them."""
+        m, facts = node.depth + 1, self.facts
+        found = self._passed(node, options, kind)
+        waits = [] if m == facts.depth else [
+            self._rest(table, m, options, found) for _, table in self.time.waits
+        ]  # fmt: skip
+        found["start"], found["loads"] = node.start, 0.0
+        if m == 1:
+            step = self.time.first_wait(options, waits) if waits else 0.0
+            found["start"], found["loads"] = self.time.start(options, found["ports"][0], step)
+        if waits:
+            waiting = self.time.waiting(found["ports"], waits)
+            found["start"] = np.maximum(found["start"], waiting)
+        if facts.stepwise and kind[0] >= 0 and self.spread.alone:
+            phases = self.time.phases(options, kind[0], found["moved"])
+            found["start"] = np.maximum(found["start"], phases)
+        self._serve(m, options, found)
+        inside = [
+            [0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
+             for table in tables]
+            for tables in self.time.inner
+        ]  # fmt: skip
+        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, found["start"])
+        found["rest"] = self._rest(self.togo, m, options, found)
+        bound = self.value(found["energy"] + found["rest"], found["cycles"])
+        return np.where(self._valid(options, kind), bound, np.inf), found
+
+    def _valid(self, options: list[TileOptions], kind: Class) -> Any:
+        """Where loops that iterate are those of an order."""
+        valid: Any = True
+        if kind[0] < 0:
+            for p, o in enumerate(options):
+                valid = valid & self.tables.axis(p, ~o.iterates)
+            return valid
+        valid = self.tables.axis(kind[0], options[kind[0]].iterates)
+        if kind[1] not in (-1, kind[0]):
+            valid = valid & self._first_window(options, kind[1])
+        return valid
+
+    def _passed(self, node: ChainNode, options: list[TileOptions], kind: Class) -> dict[str, Any]:
+        """What tensors cost on their way into the next memory, and what passed each port.
+
+        Of a tensor some moves in steps of loops that run. Its elements in the part of a dimension
+        where none runs are `idle`: they move once at least, to all instances that all pieces need.
+        """
+        m, facts = node.depth + 1, self.facts
+        found: dict[str, Any] = {
+            "energy": node.energy,
+            "sums": node.sums,
+            "ports": [list(port) for port in node.ports],
+            "moves": [],
+            "amounts": [],
+            "moved": [[[0.0, 0.0], [0.0, 0.0]] for _ in node.ports],
+        }
+        for t in range(3):
+            reads, share, fills, (given, own) = self.moves.moves(node, options, kind, t)
+            found["moves"].append((reads, share, fills, given))
+            running, idle = float(self.spread.whole(t)) * share, self._idle(t, m, share)
+            rows = given[0] * given[1]
+            takers = self._takers(options, t) * idle
+            rate = running * reads + idle / rows
+            found["amounts"].append((rate, running * fills + takers / rows, given))
+            if not facts.keeps[m][t]:
+                continue
+            before = [port[:] for port in found["ports"]]
+            if t == OUTPUT:
+                self._written(found, m, rate, fills, running * fills + takers)
+            else:
+                if own:
+                    _, anchored = self.moves.state(options, kind, t)
+                    counted = kind[0] in self.tables.own(t)
+                    rows = np.where(anchored | counted, own[0] * own[1], rows)
+                fill = running * fills * rows + takers
+                self._read(found, m, t, rate * given[0] * given[1], fill, options)
+            self._moved(found, before, options, kind, t, running * reads / rate)
+        return found
+
+    def _read(
+        self, found: dict[str, Any], m: int, t: int, read: Any, fill: Any,
+        options: list[TileOptions],
+    ) -> None:  # fmt: skip
+        """Inputs or filters that a memory gets from the one around it that keeps them."""
+        keeper = self.facts.keeper(t, m)
+        found["energy"] = found["energy"] + self.facts.prices[keeper].read[t] * read
+        found["energy"] = found["energy"] + self.facts.prices[m].write[t] * fill
+        bits = read * self.facts.chip.widths[t]
+        self.time.give(found["ports"], keeper, m, bits, options, t)
+
+    def _written(self, found: dict[str, Any], m: int, rate: Any, fills: Any, once: Any) -> None:
+        """Outputs that leave a memory for the one around it that keeps them: `once` at least."""
+        keeper, before = found["sums"]
+        still = self.spread.still(OUTPUT, m)
+        out = rate * self.spread.still(OUTPUT, self.facts.keeper(OUTPUT, m))
+        back = np.maximum(out - before, 0.0)
+        energy = found["energy"] + self.spread.energy.add[keeper] * back
+        found["energy"] = energy + self.spread.energy.once[m] * once * still
+        found["sums"] = m, float(self.spread.whole(OUTPUT)) * still * fills
+        self.time.carry(found["ports"], self.facts.keeper(OUTPUT, m), m, back, out)
+
+    def _idle(self, t: int, m: int, share: Any) -> Any:
+        """Elements of a tensor in whose part of a dimension no loop runs: they move once."""
+        least = float(self.spread.whole(t))
+        if t == INPUT:
+            keeper = self.facts.keeper(t, m)
+            for window, (d, _) in enumerate(WINDOWS):
+                least *= self.togo.once(keeper, window, self.spread.extents[d])
+        return (1.0 - share) * least
+
+    def _takers(self, options: list[TileOptions], t: int) -> Any:
+        """Instances that get each element of a tensor, at least: those that all pieces need."""
+        found: Any = 1.0
+        for p in self.tables.free(t):
+            found = found * self.tables.axis(p, np.ceil(options[p].many / options[p].steps))
+        return found
+
+    def _moved(
+        self, found: dict[str, Any], before: Any, options: list[TileOptions], kind: Class, t: int,
+        running: Any,
+    ) -> None:  # fmt: skip
+        """Add what a tensor put through ports to an innermost loop's first steps, and to others.
+
+        `running` is the share of it that moves in steps of a loop that runs.
+        """
+        e = kind[0]
+        front: Any = 1.0
+        later: Any = 0.0
+        if e in self.tables.own(t):
+            front = self.tables.axis(e, options[e].front)
+            later = (1.0 - front) * running
+            if t == INPUT and e in self.halos:
+                front, later = 0.0, 0.0
+        moved = found["moved"]
+        for q, (old, new) in enumerate(zip(before, found["ports"], strict=True)):
+            first = front * (new[0] - old[0]) - (new[2] - old[2])
+            moved[q][0][0] = moved[q][0][0] + np.maximum(first, 0.0)
+            moved[q][0][1] = moved[q][0][1] + later * (new[0] - old[0])
+            moved[q][1][0] = moved[q][1][0] + front * (new[1] - old[1])
+            moved[q][1][1] = moved[q][1][1] + later * (new[1] - old[1])
+
+    def _first_window(self, options: list[TileOptions], place: int) -> Any:
+        """Where a loop over rows or columns may be the first of them: it iterates, or none does."""
+        halos = sorted({h for _, h in self.classes if h >= 0})
+        found = self.tables.axis(place, options[place].iterates)
+        if place != halos[0]:
+            return found
+        none: Any = True
+        for h in halos:
+            none = none & ~self.tables.axis(h, options[h].iterates)
+        return found | none
+
+    def _serve(self, m: int, options: list[TileOptions], found: dict[str, Any]) -> None:
+        """What the MACs read and write in the memories that serve them."""
+        for t in range(3) if m == self.facts.depth else ():
+            keeper = self.facts.innermost[t]
+            turns: Any = self.spread.mac_reads(t, keeper, 1.0)
+            for p in self.tables.free(t):
+                units = self.spread.units(keeper, m, self.dims[p])
+                steps = np.maximum(options[p].turns, np.ceil(options[p].each / units))
+                turns = turns * self.tables.axis(p, steps)
+            if t == OUTPUT:
+                more = np.maximum(turns - found["sums"][1], 0.0)
+                found["energy"] = found["energy"] + self.spread.energy.add[keeper] * more
+                self.time.carry(found["ports"], keeper, m + 1, more, turns)
+            else:
+                found["energy"] = found["energy"] + self.facts.prices[keeper].read[t] * turns
+                self.time.give(found["ports"], keeper, m + 1, turns * self.facts.chip.widths[t])
+
+    def _rest(
+        self, table: CostsToGo, m: int, options: list[TileOptions], found: dict[str, Any]
+    ) -> Any:
+        """What the memories inside cost, at least."""
+        if m == self.facts.depth:
+            return 0.0
+        at = self.tables.at(options)
+        least: Any = np.inf
+        for rest in table.rest[m]:
+            cost = rest.cost[at]
+            for t in range(3):
+                if rest.reads[t] + rest.fills[t] == 0:
+                    continue
+                read, fill, rows = found["amounts"][t]
+                if t == INPUT:
+                    read, fill = read * rows[0] * rows[1], fill * rows[0] * rows[1]
+                if t == OUTPUT:
+                    read = read * self.spread.still(t, self.facts.keeper(t, m + 1))
+                cost = cost + rest.reads[t] * read + rest.fills[t] * fill
+            least = np.minimum(least, cost)
+        place, outputs = found["sums"]
+        return least - table.weights[place][0] * table.costs.add[place] * outputs

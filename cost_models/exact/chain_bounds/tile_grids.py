@@ -1,0 +1,212 @@
+"""Tiles of a memory as grids: which fit, how many steps they take, and what is least inside."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cost_models.exact.chain_bounds.chain_tables import ChainTiles, Grid
+from cost_models.exact.chain_bounds.facts import shared_out
+from cost_models.exact.chain_bounds.kernel import least_in_ranges
+from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
+from cost_models.exact.nest import INPUT
+from layers import footprint
+from marl_common import FloatArray, IntArray
+
+
+class TileGrids:
+    """Grids of one spread.
+
+    Args:
+        spread: The spread.
+        tiles: The tiles.
+        redundant: By gap and dimension, units that make this spread redundant where they suffice.
+        like: Grids of the same spread.
+    """
+
+    def __init__(
+        self,
+        spread: ChainSpread,
+        tiles: ChainTiles,
+        redundant: tuple[tuple[int, ...], ...],
+        like: TileGrids | None = None,
+    ) -> None:
+        self.spread, self.tiles, self.redundant = spread, tiles, redundant
+        self.facts, self.dims = spread.facts, spread.dims
+        self.shape = tuple(len(v) for v in tiles.values)
+        self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = (
+            {} if like is None else like._known
+        )
+        self._fits: dict[int, Grid] = {} if like is None else like._fits
+        self._lowest = np.zeros(max(self.shape, default=1), np.int64)
+        self.slowest: float = math.inf if like is None else like.slowest
+        """MAC steps along tiled dimensions at most."""
+
+    def turns(self) -> list[Grid]:
+        """MAC steps at least, by memory (DRAM first) and its tiles, along tiled dimensions."""
+        found = np.broadcast_to(self.mac_turns(), self.shape)
+        rows = [found]
+        for m in range(self.facts.depth, 0, -1):
+            self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+            found = self._inner(found + self.fits(m), list(range(len(self.dims))))
+            rows.append(found)
+        return rows[::-1]
+
+    def axis(self, place: int, values: Any) -> Grid:
+        """Values along one dimension, as a grid."""
+        shape = [1] * len(self.dims)
+        shape[place] = -1
+        found: Grid = np.asarray(values, dtype=np.float64).reshape(shape)
+        return found
+
+    def reach(self, m: int, place: int) -> tuple[IntArray, IntArray]:
+        """By tile around, places of the largest tile inside and of the least that is one step."""
+        if (m, place) not in self._known:
+            self._known[m, place] = self._make_reach(m, place)
+        return self._known[m, place]
+
+    def _make_reach(self, m: int, place: int) -> tuple[IntArray, IntArray]:
+        values, d = self.tiles.values[place], self.dims[place]
+        stages = self.spread.stages(m, d)
+        shared = np.array([shared_out(self.spread.spatial, m - 1, d, int(v)) for v in values])
+        most = shared.copy()
+        fewer = self.redundant[m - 1][d]
+        if fewer:  # units must be needed: more tiles than `fewer` units take
+            most = np.minimum(most, (shared - 1) // fewer)
+        high = np.searchsorted(values, most, side="right") - 1
+        low = np.searchsorted(values, -(-shared // stages[-1]), side="left")
+        return high.astype(np.int64), low.astype(np.int64)
+
+    def fits(self, m: int) -> Grid:
+        """0 for tiles that are offered, have room, and are not too slow; else inf."""
+        if m not in self._fits:
+            found = self.room(m)
+            for place, offered in enumerate(self.tiles.offered[m]):
+                found = found + self.axis(place, np.where(offered, 0.0, np.inf))
+            if m == self.facts.depth:
+                found = found + self._needed()
+            if m == self.facts.depth and math.isfinite(self.slowest):
+                found = np.where(self.mac_turns() > self.slowest, np.inf, found)
+            self._fits[m] = found
+        return self._fits[m]
+
+    def room(self, m: int) -> Grid:
+        """0 for tiles that a memory has room for, else inf; the same for all ways alike."""
+        taps = [d for d in range(len(self.spread.extents)) if d not in self.dims]
+        key = m, tuple(self.spread.tile(m, d) for d in taps)
+        if key not in self.tiles.rooms:
+            found, sizes = np.zeros(self.shape), self.elements(m)
+            for room in self.facts.rooms[m]:
+                need = sum(w * size for w, size in zip(room.widths, sizes, strict=True) if w)
+                found = np.where(need > room.bits, np.inf, found)
+            self.tiles.rooms[key] = found
+        return self.tiles.rooms[key]
+
+    def mac_turns(self) -> Grid:
+        """MAC steps along tiled dimensions at least, by the last memory's tiles."""
+        places = list(range(len(self.dims)))
+        found: Grid = self._product(places, partial(self.mac_steps, 0))
+        return found
+
+    def least_turns(self) -> float:
+        """The fewest of them with room in all memories."""
+        found = self.mac_turns() + sum(self.room(m) for m in range(1, self.facts.depth + 1))
+        return float((found + self._needed()).min())
+
+    def _needed(self) -> Grid:
+        """0 for tiles of the last memory that need the units of its MACs, else inf."""
+        found: Any = np.zeros((1,) * len(self.dims))
+        for place, d in enumerate(self.dims):
+            needs = self.tiles.values[place] > self.redundant[self.facts.depth][d]
+            found = found + self.axis(place, np.where(needs, 0.0, np.inf))
+        return found
+
+    def elements(self, m: int) -> list[Any]:
+        """Elements of each tensor's tile."""
+        spread = self.spread
+        found: list[Any] = []
+        for tensor in range(3):
+            rel = self.facts.relevant[tensor]
+            apart = [d for pair in WINDOWS for d in pair] if tensor == INPUT else []
+            size: Any = 1.0
+            for d in rel:
+                if d not in apart:
+                    size = size * self._tile(m, d)
+            if tensor == INPUT:
+                for d, taps in WINDOWS:
+                    step, gap = self.facts.stride(d), self.facts.dilation(d)
+                    rows = spread.tile(m, taps)
+                    if d in self.dims:
+                        place = self.dims.index(d)
+                        outs = self.tiles.values[place]
+                        counts = [footprint(int(v), rows, step, gap) for v in outs]
+                        size = size * self.axis(place, counts)
+                    else:
+                        size = size * footprint(spread.tile(m, d), rows, step, gap)
+            found.append(size)
+        return found
+
+    def _tile(self, m: int, d: int) -> Any:
+        if d in self.dims:
+            place = self.dims.index(d)
+            return self.axis(place, self.tiles.values[place])
+        return self.spread.tile(m, d)
+
+    def steps(self, m: int, place: int) -> FloatArray:
+        """Steps of a memory along a dimension, at least, by its tile."""
+        d = self.dims[place]
+        n = self.spread.extents[d]
+        found: FloatArray = np.ceil(n / (self.spread.units(0, m, d) * self.tiles.values[place]))
+        return found
+
+    def rounds(self, m: int, place: int, keeper: int) -> FloatArray:
+        """The same for all instances of the keeper that serves it."""
+        d = self.dims[place]
+        pieces = np.ceil(self.spread.extents[d] / self.tiles.values[place])
+        found: FloatArray = np.maximum(
+            self.steps(m, place), np.ceil(pieces / self.spread.units(keeper, m, d))
+        )
+        return found
+
+    def _product(self, places: list[int], of: Any) -> Any:
+        found: Any = 1.0
+        for place in places:
+            found = found * self.axis(place, of(place))
+        return found
+
+    def _free(self, tensor: int) -> list[int]:
+        return [self.dims.index(d) for d in self.spread.free[tensor]]
+
+    def halos(self) -> list[int]:
+        """Tiled dimensions of outputs whose tiles may share rows or columns."""
+        if not self.facts.retain:
+            return []
+        return [
+            d for d, taps in WINDOWS
+            if d in self.dims and self.facts.halo(d, self.spread.extents[taps]) > 0
+        ]  # fmt: skip
+
+    def mac_steps(self, m: int, place: int) -> FloatArray:
+        """MAC steps along a dimension of all instances of a memory, at least, by the last tile."""
+        d, depth = self.dims[place], self.facts.depth
+        each = np.minimum(self.spread.inside(depth, d), self.tiles.values[place])
+        found: FloatArray = np.ceil(
+            self.spread.extents[d] / (each * self.spread.units(m, depth, d))
+        )
+        return found
+
+    def _inner(self, cost: Grid, free: list[int], places: list[int] | None = None) -> Grid:
+        """By tile around, the least over tiles inside; only loops along `free` may iterate."""
+        found = np.ascontiguousarray(cost)
+        for place in range(len(self.dims)) if places is None else places:
+            high, low = self._reach[place]
+            low = self._lowest[: len(high)] if place in free else low
+            before, size, after = found.shape[:place], found.shape[place], found.shape[place + 1 :]
+            out = np.empty((*before, len(high), *after))
+            outer, inner = math.prod(before), math.prod(after)
+            least_in_ranges(found, outer, size, inner, low, high, len(high), out)
+            found = out
+        return found

@@ -1,0 +1,78 @@
+"""``mapper bench``: a searcher over problems whose optimum is proven."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mapper.commands import completion
+from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption, WorkersOption
+from mapper.output import check_writable
+
+SEEDS = 3
+MOST_SEEDS = 1_000
+
+
+def bench(
+    searcher: Annotated[
+        str,
+        typer.Argument(
+            help="A searcher's name, or module:Class of your own; options as ga:population=50.",
+            autocompletion=completion.method_lists,
+        ),
+    ],
+    beside: Annotated[
+        str,
+        typer.Option(help="Searchers to show beside it, with commas; none shows it alone."),
+    ] = "ga",
+    seeds: Annotated[
+        int, typer.Option(min=1, max=MOST_SEEDS, help="Searches of each problem and budget.")
+    ] = SEEDS,
+    quick: Annotated[bool, typer.Option("--quick", help="One seed.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the result file, which `mapper validate --bench FILE` checks.",
+        ),
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    workers: WorkersOption = 0,
+) -> None:
+    """Measure a searcher's gap to the proven optima of 30 problems.
+
+    It searches with 100, 1,000 and 10,000 samples, and with as many as it takes in a second of
+    processor time. The same command resumes.
+    """
+    from mapper.bench.bench_file import write_file
+    from mapper.bench.bench_plan import StoppedError, check_method, do_bench
+    from mapper.bench.bench_table import table_rows
+    from mapper.commands.compare import _cores
+    from mapper.compare.plan import Method, method_of
+    from marl_runs import Store, go_on_with, print_rows, tell
+
+    names = dict.fromkeys([searcher, *(beside.split(",") if beside != "none" else [])])
+    methods = [Method(*method_of(name.strip())) for name in names]
+    for method in methods:
+        check_method(method)
+    if out is not None:
+        if out.is_dir():
+            raise OptionError(f"--out {out}: is a folder; expected a file's name")
+        check_writable(out.parent, "--out")
+    number = 1 if quick else seeds
+    with Store.open(store) as opened:
+        try:
+            files = [do_bench(method, number, opened, workers or _cores()) for method in methods]
+        except StoppedError:
+            tell(go_on_with())
+            raise typer.Exit(1) from None
+    print_rows(
+        "Gap to the proven optimum, 30 problems",
+        table_rows(files),
+        "interquartile mean over problems and seeds, with its 95 % bootstrap interval",
+    )
+    if out is not None:
+        write_file(out, files[0])
+        tell(f"wrote {out}; check it with mapper validate --bench {out}")

@@ -1,0 +1,211 @@
+"""What wires and ports cost: by hand, on chains and on two levels, in bounds and in proofs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cost_models
+import layers
+from baselines import prove
+from baselines.optimal.chain_structures import ChainStructures
+from benchmarks.chain_check import brute_force
+from benchmarks.chain_problems import random_problem
+from cost_models import (
+    Accelerator,
+    AcceleratorError,
+    Chain,
+    ChainBrancher,
+    ChainFacts,
+    CostsToGo,
+    Level,
+    Mapping,
+    Widths,
+    Wires,
+    chain_facts_of,
+)
+from cost_models.chain.clusters import as_chain
+from cost_models.technology.parts import wires
+from maestro_env import Problem, figure_bounds
+from mapper.show.speed import speed_lines
+from tests.baselines.proofs import brute_force as two_level_brute_force
+from tests.baselines.proofs import narrowed
+from tests.baselines.proofs import random_problem as two_level_problem
+
+DEAR = Wires(2.0, 300.0, 40.0)
+"""So dear that they decide."""
+LAYER = layers.get("resnet18.2")
+MAPPING = Mapping(
+    ("KCYXRS", "KCYXRS"),
+    ("K", "C"),
+    (
+        {"K": 8, "C": 8, "Y": 8, "X": 8, "R": 3, "S": 3},
+        {"K": 2, "C": 2, "Y": 2, "X": 2, "R": 3, "S": 3},
+    ),
+    12,
+)
+
+
+def wired(chip: Any, network: Wires = DEAR, port: float = 60.0) -> Any:
+    """A chip with wires on every fan-out that may have them."""
+    if isinstance(chip, Accelerator):
+        dram, l2, l1 = chip.levels
+        l2 = replace(l2, network=network, port_um2_per_bit=port)
+        return replace(chip, levels=(dram, l2, l1))
+    levels = [
+        replace(
+            level,
+            network=network if level.fanout.axes and not level.fanout.any else Wires(),
+            port_um2_per_bit=port if level.is_memory else 0.0,
+        )
+        for level in chip.levels
+    ]
+    return replace(chip, levels=tuple(levels))
+
+
+def test_figures_by_hand() -> None:
+    plain = Accelerator(168, 512, 108_000, 64, 16)
+    chip = wired(plain, Wires(0.5, 4.0, 3.0), 60.0)
+    model: Any = cost_models.load("exact")
+    before, after = (model.evaluate(LAYER, one, MAPPING) for one in (plain, chip))
+    prices = model.setting(plain).chip
+    assert prices is not None
+    fed = 168 * (prices.mac_area_um2 + prices.levels[2].area_um2)
+    bit = 0.5 + 4.0 * math.sqrt(fed) / 2 / 1000
+    counts = after.counts
+    moved = counts["l1w_in"] + counts["l1w_fil"] + counts["l2r_psum"] + counts["l1drain_out"]
+    assert after.energy_nj - before.energy_nj == pytest.approx(8 * moved * bit / 1000)
+    assert after.detail["energy_noc_nj"] == pytest.approx(8 * moved * bit / 1000)
+    width = 2 * 8 * 64
+    assert after.area_um2 - before.area_um2 == pytest.approx(width * (60.0 + 168 * 3.0))
+    assert after.latency_cycles == before.latency_cycles
+
+
+@pytest.mark.parametrize("node_nm", [65.0, 45.0, 16.0])
+def test_two_levels_equal_their_chain(node_nm: float) -> None:
+    network, port = wires(node_nm)
+    chip = wired(Accelerator(168, 512, 108_000, 64, 16, node_nm=node_nm), network, port)
+    model: Any = cost_models.load("exact")
+    two, deep = (
+        model.evaluate(LAYER, chip, MAPPING),
+        model.evaluate(LAYER, *as_chain(chip, MAPPING, LAYER)),
+    )
+    assert two.energy_nj == pytest.approx(deep.energy_nj, rel=1e-12)
+    assert two.area_um2 == pytest.approx(deep.area_um2, rel=1e-12)
+    assert chip.to_levels().levels[1].network == network
+
+
+def test_files_keep_them() -> None:
+    for chip in (wired(Accelerator.preset("edge")), wired(cost_models.load_chip("simba"))):
+        again = cost_models.chip_from(chip.to_dict())
+        assert again == chip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_proofs_on_chains_are_the_optimum_of_brute_force(seed: int) -> None:
+    drawn = random_problem(seed, 300, 6_000)
+    model = drawn.cost_model
+    chip = wired(drawn.accelerator)
+    problem = Problem(drawn.layer, chip, "energy" if seed % 2 else "edp", model)
+    best, proof = brute_force(problem), prove(problem)
+    assert proof.proven
+    assert proof.value == best or math.isclose(proof.value, best, rel_tol=1e-9)
+    if math.isfinite(best):
+        assert figure_bounds(model, drawn.layer, chip)["energy_nj"] <= prove(
+            Problem(drawn.layer, chip, "energy", model)
+        ).value * (1 + 1e-12)
+
+
+def least_bound(problem: Problem) -> float:
+    """The least of all spreads' bounds."""
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
+    assert isinstance(facts, ChainFacts)
+    structures = ChainStructures(problem.space, facts)
+    found = []
+    for way in structures.ways:
+        spread = structures.spread(way)
+        none = ((0,) * 8,) * (facts.depth + 1)
+        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
+        bounds = ChainBrancher(spread, togo, (0, 1))
+        bounds.fill_turns()
+        low = bounds.quick_bound()
+        bounds.fill()
+        bounds.fill_ports()
+        children = bounds.children(bounds.root(), math.inf).bounds
+        found.append(max(low, float(children[0])) if len(children) else math.inf)
+    return min(found)
+
+
+def test_bounds_of_chains_are_near_brute_force_and_not_above() -> None:
+    ratios = []
+    for seed in range(36):
+        drawn = random_problem(seed, 300, 6_000)
+        fed = [level.fanout for level in drawn.accelerator.levels[:-1]]
+        if any(fanout.axes and not fanout.any for fanout in fed):
+            chip = wired(drawn.accelerator)
+            problem = Problem(drawn.layer, chip, "energy", drawn.cost_model)
+            best = brute_force(problem)
+            if math.isfinite(best):
+                ratios.append(best / least_bound(problem))
+    assert len(ratios) >= 8
+    assert 1 - 1e-9 <= min(ratios) < 1.001  # wires that cost a fifth more break this
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_proofs_on_two_levels_are_the_optimum_of_brute_force(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    drawn = two_level_problem(rng, 5, 3)
+    chip = wired(drawn.accelerator)
+    problem = narrowed(Problem(drawn.layer, chip, "energy", "exact"), rng, 20_000)
+    best, _ = two_level_brute_force(problem)
+    proof = prove(problem)
+    assert proof.proven
+    assert math.isclose(proof.value, best, rel_tol=1e-9) or proof.value == best
+
+
+def test_kinds_of_macs_and_transistors_are_priced_by_their_tables() -> None:
+    plain = Accelerator(168, 512, 108_000, 64, 16, widths=Widths(8, 8, 8, 24))
+    model: Any = cost_models.load("exact")
+    chips = {kind: replace(plain, mac_kind=kind) for kind in ("", "aladdin", "int", "fp32")}
+    costs = {kind: model.evaluate(LAYER, chip, MAPPING) for kind, chip in chips.items()}
+    pj = {k: 1000 * c.detail["energy_mac_nj"] / LAYER.macs for k, c in costs.items()}
+    assert pj[""] == pj["aladdin"] == pytest.approx(1.09)
+    assert 0.2 <= pj["int"] <= 0.3  # Horowitz, ISSCC 2014
+    assert pj["fp32"] == pytest.approx(4.6)
+    dram, l2, l1 = plain.levels
+    fast = replace(plain, levels=(dram, replace(l2, kind="HP"), l1))
+    leaking = model.evaluate(LAYER, fast, MAPPING).detail["energy_leakage_nj"]
+    assert leaking > 1_000 * costs[""].detail["energy_leakage_nj"]
+    line = speed_lines(replace(fast, mac_kind="int"), 1e6, 1e6, 1e6)[-1]
+    assert line.endswith("TOPS/W (MACs of kind int, L2 of kind HP)")
+    assert speed_lines(plain, 1e6, 1e6, 1e6)[-1].endswith("TOPS/W")
+    for chip in (*chips.values(), fast):
+        assert cost_models.chip_from(chip.to_dict()) == chip
+
+
+@pytest.mark.parametrize(
+    ("levels", "named"),
+    [
+        ((Level(), Level(network=Wires(-1.0)), Level()), "L2.network.pj_per_bit: got -1.0"),
+        ((Level(), Level(network=Wires(math.nan)), Level()), "network.pj_per_bit: got nan"),
+        ((Level(), Level(), Level(network=Wires(1.0))), "a network of L2 alone"),
+        ((Level(port_um2_per_bit=-2.0), Level(), Level()), "DRAM.port_um2_per_bit: got -2.0"),
+    ],
+)
+def test_bad_prices_are_named(levels: tuple[Level, Level, Level], named: str) -> None:
+    with pytest.raises(AcceleratorError, match=named.replace(".", r"\.")):
+        Accelerator(8, levels=levels)
+
+
+def test_wires_of_one_unit_are_refused() -> None:
+    chip = cost_models.load_chip("simba")
+    assert isinstance(chip, Chain)
+    fields = chip.to_dict()
+    fields["levels"][2]["fanout"] = {"units": 1}
+    fields["levels"][2]["fanout"]["network"] = {"pj_per_bit": "much"}
+    with pytest.raises(AcceleratorError, match="pj_per_bit"):
+        cost_models.chip_from(fields)

@@ -1,0 +1,1 @@
+"""Pages as a browser shows them: ``make look``, no part of ``make test``."""

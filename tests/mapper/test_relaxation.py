@@ -1,0 +1,103 @@
+"""The checker's own bounds: never above a mapping's figures, and no code of the model's bounds."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cost_models
+from baselines.optimal import StructureSpace
+from benchmarks.chain_problems import random_problem as random_deep_problem
+from maestro_env import Evaluation, Problem
+from mapper.certificate import relaxation
+from mapper.certificate.chain_grid import ChainGrid
+from mapper.certificate.relaxation import Boxes, Floors, OwnBounds
+from mapper.certificate.replay import Grid
+from tests.baselines.proofs import boxes_around, random_problem, random_wide_problem
+
+BOUNDS = ("cost_models.exact.bounds", "cost_models.exact.chain_bounds")
+
+
+def test_it_uses_nothing_of_the_bounds() -> None:
+    """Every name that it imports lives elsewhere, and so does what its package hands it."""
+    tree = ast.parse(Path(relaxation.__file__).read_text(encoding="utf-8"))
+    seen = 0
+    for node in ast.walk(tree):
+        assert not isinstance(node, ast.Import) or node.names[0].name in ("math", "numpy")
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        assert node.module is not None
+        assert not node.module.startswith((*BOUNDS, "mapper", "baselines"))
+        for alias in node.names if node.module == "cost_models" else []:
+            home = getattr(cost_models, alias.name).__module__
+            assert not home.startswith(BOUNDS)
+            seen += 1
+    assert seen >= 4
+
+
+def _holds(floors: Floors, found: Evaluation) -> int:
+    """Compare the floors of boxes with the figures of a mapping in each; returns how many."""
+    fits = found.costs.feasible
+    accesses = found.costs.accesses
+    dram = sum(accesses[t]["dram_read"] + accesses[t]["dram_write"] for t in accesses)
+    figures = (
+        (floors.dram, dram),
+        (floors.compute, found.costs.latency_cycles),
+        (floors.energy, found.costs.energy_nj),
+        (floors.value, found.values),
+    )
+    for low, true in figures:
+        assert (low <= np.asarray(true) * (1 + 1e-9))[fits].all()
+    return int(fits.sum())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_mapping_of_two_levels_is_below_its_boxes_floors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = (random_problem, random_wide_problem)[seed % 2](rng, most=(6, 24)[seed % 3 == 0])
+    found = problem.look(problem.space.sample(150, rng))
+    which, ranges = boxes_around(StructureSpace(problem.space), found.mappings, rng)
+    boxes = Grid(problem.space).boxes(which, ranges)
+    _holds(OwnBounds(problem).floors(boxes), found)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_mapping_of_a_chain_is_below_its_boxes_floors(seed: int) -> None:
+    problem = random_deep_problem(seed, 1_000, 10**12)
+    rng = np.random.default_rng(seed)
+    found = problem.look(problem.space.sample(150, rng))
+    boxes = _around(problem, found, rng)
+    _holds(OwnBounds(problem).floors(boxes), found)
+
+
+def _around(problem: Problem, found: Evaluation, rng: np.random.Generator) -> Boxes:
+    """A box around each mapping: its own tiles, or all of the memories inside a random one."""
+    chip, grid = problem.accelerator, ChainGrid(problem)
+    batch = found.mappings
+    whole = batch.whole_tiles(problem.layer.extents)
+    names = [level.name for level in chip.memories]
+    high = whole[:, [batch.levels.index(name) for name in names]].astype(np.int64)
+    units = np.ones((len(batch), len(grid.gaps), 8), np.int64)
+    for gap, levels in enumerate(grid.gaps):
+        for level in levels:
+            if level:
+                entry = batch.levels.index(chip.levels[level].name)
+                units[:, gap] *= np.minimum(batch.units_along(entry), problem.layer.extents)
+    for row, first in enumerate(rng.integers(0, len(names) + 1, len(high))):
+        around = high[row, first - 1] if first else np.array(problem.layer.extents)
+        high[row, first:] = around
+    direct = np.broadcast_to(~np.array(chip.memories[0].holds), (len(high), 3))
+    return Boxes(units, high, direct)
+
+
+def test_a_floor_that_is_too_high_would_be_found() -> None:
+    problem = random_deep_problem(4, 1_000, 10**12)
+    found = problem.look(problem.space.sample(150, 0))
+    boxes = _around(problem, found, np.random.default_rng(0))
+    floors = OwnBounds(problem).floors(boxes)
+    assert _holds(floors, found) > 0
+    with pytest.raises(AssertionError):
+        _holds(floors._replace(energy=3 * floors.energy), found)
