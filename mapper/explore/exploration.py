@@ -199,7 +199,7 @@ class Exploration:
         Those whose gap is too large, and those that bounds do not tell from another one.
         """
         found: dict[int, tuple[Design, str]] = {}
-        names, counts = self.plan.objectives, self.plan.workload.counts
+        names, counts = self.plan.objectives, self.plan.counts
         for point, is_open in zip(self.front, unsettled(self.front, names, counts), strict=True):
             if point.gap <= self.plan.gap and not is_open:
                 continue
@@ -211,7 +211,7 @@ class Exploration:
     @property
     def ranks(self) -> list[tuple[int, bool]]:
         """See :func:`mapper.explore.ranking.ranks`."""
-        return ranks(self.front, self.plan.objectives, self.plan.workload.counts)
+        return ranks(self.front, self.plan.objectives, self.plan.counts)
 
     @property
     def front_designs(self) -> list[Design]:
