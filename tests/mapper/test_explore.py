@@ -387,7 +387,7 @@ def test_three_objectives_of_which_mappings_trade_two(tmp_path, monkeypatch, cap
 
 def test_designs_whose_networks_keep_tensors(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    words = (*SWEEP, "--fuse", "keep", "--gap", "0.001")
+    words = (*SWEEP, "--fuse", "keep", "--gap", "0.001", "--wires", "off")
     run(*words, "--json", "--page", "front.html", "--out", "out")
     first = json.loads(capsys.readouterr().out)
     assert first["designs"] == 4
