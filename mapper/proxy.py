@@ -69,7 +69,7 @@ class Proxy(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("sklearn", self.name, "rl")
-        search = _ProxySearch(problem, self.config, rng)
+        search = _CorrectedSearch(problem, self.config, rng)
         search.draft()
         search.sample(search.unlike(FIRST))
         while True:
@@ -84,7 +84,7 @@ def _cheap(problem: Problem) -> Problem:
     return Problem(*parts, PRICED, problem.space, problem.limits)
 
 
-class _ProxySearch:
+class _CorrectedSearch:
     """Candidates with what `exact` says of them, and the samples so far."""
 
     def __init__(self, problem: Problem, config: ProxyConfig, rng: np.random.Generator) -> None:

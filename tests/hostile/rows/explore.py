@@ -114,7 +114,7 @@ ROWS = [
     Row(f"{DEEP} --sweep levels.GlobalBuffer.fanout.axes=2x2x2x2", "got 4 axes, expected 1 to 3"),
     Row(f"{DEEP} --sweep levels.AccumulationBuffer.fanout.axes=8", "got 2 entries, expected 1"),
     Row(
-        f"{DEEP} --sweep levels.GlobalBuffer.fanout.units=9999999999",
+        f"{DEEP} --sweep levels.GlobalBuffer.fanout.units=2000000000",
         "expected a whole number of at least 1, at most 2.30",
     ),
     Row(
