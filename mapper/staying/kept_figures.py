@@ -89,7 +89,7 @@ def stay_lines(kept: KeptNetwork) -> list[str]:
     if groups:
         layers = sum(step.fused is not None for step in kept.best.steps)
         lines.append(
-            f"{layers} layers are fused in {len(groups)} groups; a fused tile is so many rows x "
-            "columns of its group's output"
+            f"{layers} layers are fused in {len(groups)} group{'s' if len(groups) > 1 else ''}; a "
+            "fused tile is so many rows x columns of its group's output"
         )
     return [*lines, kept.note] if kept.note else lines

@@ -15,6 +15,7 @@ from marl_common import atomic_write, engineering
 from marl_runs import made_with
 
 HEIGHT, LEFT, TOP, LEAST_WIDTH, NODE_WIDTH = 260, 64, 12, 640, 9
+FUSED = "#718096"
 COLOURS = ("#2b6cb0", "#38a169", "#d69e2e", "#805ad5", "#dd6b20", "#319795", "#b83280")
 
 
@@ -84,6 +85,11 @@ def timeline(kept: KeptNetwork) -> str:
     ]
     parts += _tensors(kept, box)
     for place, step in enumerate(steps):
+        if step.fused is not None:
+            low = sum(room.taken(place) for room in kept.staying) / 8
+            size = step.taken - low
+            title = f"{step.node.name}: fused tensors and filters, {engineering(size, 'B')}"
+            parts.append(box(place, 1, low, size, FUSED, title))
         if tiles[place]:
             title = f"{step.node.name}: tiles, {engineering(tiles[place], 'B')}"
             parts.append(box(place, 1, step.taken, tiles[place], "#cbd5e0", title))

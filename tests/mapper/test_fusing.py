@@ -150,7 +150,7 @@ def test_a_chain_is_fused_where_its_tensors_do_not_fit(folder: Path) -> None:
     assert again.best.value == tiles["value"]
     code, out, _ = in_process(shlex.split(words))
     assert not code
-    assert "3 layers are fused in 1 groups" in " ".join(out.split())
+    assert "3 layers are fused in 1 group;" in " ".join(out.split())
 
 
 def test_the_library_answers_and_refuses(folder: Path) -> None:
