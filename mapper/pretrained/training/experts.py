@@ -7,21 +7,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maestro_env import Evaluation, Problem
-from mapper.pretrained.nest_choices import NestChoices
-from mapper.pretrained.policy import MappingPolicy, Rows, replay
+from mapper.pretrained.local_search import ProposalSearch
+from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
-from mapper.pretrained.problem_arrays import arrays_of
-from mapper.pretrained.seen_records import StateRow
+from mapper.pretrained.problem_arrays import ProblemArrays, arrays_of
+from mapper.pretrained.state import State
 from mapper.pretrained.training.streams import Origin, Stream, problems_of
-from mapper.pretrained.training.torch_networks import Packed, pack
 from marl_common import FloatArray, IntArray
 
 KEPT = 8
 """Best mappings kept per problem."""
-BLOCKS = 64
-"""Blocks of problems kept."""
 SHARPNESS = 0.02
 """A mapping counts by exp(-log(value / best) / SHARPNESS)."""
 
@@ -37,7 +35,7 @@ class ExpertTask:
         problems: How many problems.
         samples: Samples of local search on each.
         policy: The agents as they are now, from whose proposals searches go on (expert iteration);
-            None where only the problems matter.
+            None for uniform ones.
     """
 
     origin: Origin
@@ -56,7 +54,7 @@ class Experts(NamedTuple):
     """What a shard found: ``(B,)`` problem of each mapping, the mappings, and their weights."""
 
     which: IntArray
-    rows: Rows
+    state: State
     weight: FloatArray
 
 
@@ -65,13 +63,13 @@ def experts_of(task: ExpertTask) -> Experts:
     rng = task.origin.generator(Stream.SEARCHES, task.step, task.shard)
     found = [_searched(problem, task, rng) for problem in task.drawn()]
     which = np.repeat(np.arange(len(found)), [len(weight) for _, weight in found])
-    rows, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Experts(which, rows, weight)
+    state = State(*(np.concatenate(parts) for parts in zip(*(s for s, _ in found), strict=True)))
+    return Experts(which, state, np.concatenate([weight for _, weight in found]))
 
 
 def _searched(
     problem: Problem, task: ExpertTask, rng: np.random.Generator
-) -> tuple[Rows, FloatArray]:
+) -> tuple[State, FloatArray]:
     """The best mappings of one problem, and their weights."""
     problem.start()
     kept: list[tuple[IntArray, FloatArray]] = []
@@ -79,22 +77,25 @@ def _searched(
     def hear(actions: IntArray, evaluation: Evaluation) -> None:
         kept.append((actions, evaluation.values))
 
-    assert task.policy is not None
-    search_from(task.policy, problem, rng, hear).run(task.samples)
+    if task.policy is None:
+        search = ProposalSearch(problem, lambda n: problem.space.sample(n, rng), rng, hear)
+    else:
+        search = search_from(task.policy, problem, rng, hear)
+    search.run(task.samples)
     actions, values = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     actions, first = np.unique(actions, axis=0, return_index=True)
     best = np.argsort(values[first], kind="stable")[:KEPT]
     best = best[np.isfinite(values[first][best])]
     weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
-    return NestChoices(problem).rows(problem.space.decode(actions[best])), weight
+    return State.of(problem.space.decode(actions[best])), weight
 
 
 class ExpertMemory:
-    """Mappings to imitate, in blocks of problems, of which the newest are kept."""
+    """Mappings to imitate, kept in blocks of problems, because a block's choices are one table."""
 
     def __init__(self) -> None:
         self.blocks: list[tuple[list[ExpertTask], Experts]] = []
-        self._packed: list[dict[str, Packed]] = []
+        self._arrays: list[ProblemArrays] = []
 
     def __len__(self) -> int:
         return sum(task.problems for tasks, _ in self.blocks for task in tasks)
@@ -103,22 +104,26 @@ class ExpertMemory:
         """Keep what shards found, as one block."""
         begins = np.cumsum([0, *(task.problems for task in tasks[:-1])])
         which = np.concatenate([part.which + n for part, n in zip(parts, begins, strict=True)])
-        rows = np.concatenate([part.rows for part in parts])
+        states = zip(*(part.state for part in parts), strict=True)
+        state = State(*(np.concatenate(arrays) for arrays in states))
         weight = np.concatenate([part.weight for part in parts])
         if len(which):
             tasks = [ExpertTask(t.origin, t.step, t.shard, t.problems, t.samples) for t in tasks]
-            self._keep(tasks, Experts(which, rows, weight))
+            self._keep(tasks, Experts(which, state, weight))
 
     def _keep(self, tasks: list[ExpertTask], experts: Experts) -> None:
-        arrays = arrays_of([problem for task in tasks for problem in task.drawn()])
         self.blocks.append((tasks, experts))
-        self._packed.append(pack(replay(arrays, experts.which, experts.rows)))
-        del self.blocks[:-BLOCKS], self._packed[:-BLOCKS]
+        self._arrays.append(arrays_of([problem for task in tasks for problem in task.drawn()]))
 
-    def draw(self, rng: np.random.Generator) -> tuple[dict[str, Packed], FloatArray]:
-        """The decisions that lead to a block's mappings, and the mappings' weights."""
-        block = int(rng.integers(len(self.blocks)))
-        return self._packed[block], self.blocks[block][1].weight
+    def draw(
+        self, size: int, rng: np.random.Generator
+    ) -> tuple[ProblemArrays, NDArray[np.int64], State, FloatArray]:
+        """Mappings to imitate, from one block drawn by its share of the problems."""
+        share = np.array([sum(t.problems for t in tasks) for tasks, _ in self.blocks], np.float64)
+        block = rng.choice(len(share), p=share / share.sum())
+        _, (which, state, weight) = self.blocks[block]
+        rows = rng.integers(0, len(which), size)
+        return self._arrays[block], which[rows], state.take(rows), weight[rows]
 
     def state_dict(self) -> list[dict[str, Any]]:
         """As arrays and plain values; problems follow from the training's seed."""
@@ -126,7 +131,7 @@ class ExpertMemory:
             {
                 "tasks": [[t.step, t.shard, t.problems] for t in tasks],
                 "which": experts.which,
-                "rows": [experts.rows[name] for name in StateRow.names],
+                "state": list(experts.state),
                 "weight": experts.weight,
             }
             for tasks, experts in self.blocks
@@ -134,10 +139,7 @@ class ExpertMemory:
 
     def load_state_dict(self, blocks: list[dict[str, Any]], origin: Origin) -> None:
         """The blocks of :meth:`state_dict`."""
-        self.blocks, self._packed = [], []
+        self.blocks, self._arrays = [], []
         for block in blocks:
             tasks = [ExpertTask(origin, step, n, m, 0) for step, n, m in block["tasks"]]
-            rows = np.empty(len(block["which"]), StateRow)
-            for name, part in zip(StateRow.names, block["rows"], strict=True):
-                rows[name] = part
-            self._keep(tasks, Experts(block["which"], rows, block["weight"]))
+            self._keep(tasks, Experts(block["which"], State(*block["state"]), block["weight"]))
