@@ -20,7 +20,6 @@ WRITTEN = {
     "chain_searchers.py": "chain-searchers*.csv chain-seeds.csv",
     "chain_speed.py": "chain-speed.csv chain-comparison.csv",
     "crosscheck_timeloop.py": "crosscheck-timeloop.csv",
-    "dear_models.py": "dear-models.csv",
     "dataflows.py": "dataflows.csv",
     "edits/campaign.py": "edits.txt",
     "exact_simulated.py": "exact-simulated.csv exact-padded.csv",
@@ -76,7 +75,7 @@ WRITTEN = {
     "optimal_tightness.py": "optimal-tightness.csv",
     "paper/command.py": "paper-*.csv paper-*.jsonl table3-curves.csv",
     "pretrained_cases.py": "pretrained-in-range.csv pretrained-out-of-range.csv "
-    "pretrained-reference.csv pretrained-rllib.csv pretrained-deep.csv",
+    "pretrained-reference.csv pretrained-rllib.csv",
     "pretrained_parts.py": "pretrained-parts*.csv",
     "published/command.py": "published-*.csv",
     "search_memory.py": "search-memory.csv",
