@@ -30,6 +30,7 @@ WRITTEN = {
     "export_counts.py": "export-counts.csv",
     "export_programs.py": "export-programs.csv",
     "findings.py": "findings.csv",
+    "fused_check.py": "fused-check.csv",
     "import_models.py": "import.csv",
     "impossible.py": "impossible.csv",
     "levels_agreement.py": "levels-agreement.csv",
