@@ -86,9 +86,8 @@ def test_the_sheet_of_nvdla_says_what_the_primer_says() -> None:
     assert round(1e9 / cycles) == given("nvdla")["images_per_s"]
 
 
-def test_the_tpu_is_as_fast_as_published_but_for_one_application() -> None:
-    apart = [row for row in FOUND["tpu"] if abs(row.left_over - 1) > 0.12]
-    assert [(row.layer, row.quantity) for row in apart] == [("LSTM1", "TOPS")]
+def test_the_tpu_is_as_fast_as_published() -> None:
+    assert all(abs(row.left_over - 1) <= 0.12 for row in FOUND["tpu"])
 
 
 def test_a_package_of_simba_is_so_many_chiplets() -> None:

@@ -69,7 +69,7 @@ def finish_rates(rates, folder, arm, means):
     """Leave the runs of an arm, with these mean returns by rate; what is chosen from them."""
     for rate, mean in means.items():
         for seed, value in zip(rates.SEEDS, (mean - 1.0, mean + 1.0), strict=True):
-            options = (*arm.options, "--set", f"lr={rate:g}")
+            options = (*arm.options, "--lr", f"{rate:g}")
             finish(folder, replace(arm, seed=seed, options=options), value)
     return rates.with_choice(list(rates.tried(arm, folder, run=False)))
 
@@ -149,7 +149,7 @@ def test_an_interrupted_run_is_gone_on_with(plan, tmp_path, monkeypatch):
 def test_a_run_is_told_its_rate_and_what_is_left_out(plan, tmp_path):
     cell = plan.Cell("tag-3", "mast", 0.9, 0, options=("--without", "sm"))
     words = cell.words(tmp_path, 1000, 0.002)
-    assert "lr=0.002" in words
+    assert words[words.index("--lr") + 1] == "0.002"
     assert words[words.index("--without") + 1] == "sm"
     assert "--set" not in cell.words(tmp_path, 1000)
 
