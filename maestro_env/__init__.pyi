@@ -2,8 +2,8 @@ from .action_space import ActionError as ActionError
 from .action_space import ActionSpace as ActionSpace
 from .agents import AgentWorlds as AgentWorlds
 from .batched_problem import BatchedProblem as BatchedProblem
-from .bench import LIST_VERSION as LIST_VERSION
 from .bench import BenchProblem as BenchProblem
+from .bench import bench_digest as bench_digest
 from .bench import bench_problems as bench_problems
 from .bounds import figure_bounds as figure_bounds
 from .build import layer_worlds as layer_worlds

@@ -29,7 +29,7 @@ from marl_runs import json_text
 
 ROW, STATEMENT, CERTIFICATE = "row.json", "problem.json", "optimum.cert"
 TOOLS = ("timeloop", "zigzag", "accelforge")
-BOXES = 1_000_000
+BOXES = 200_000
 """Boxes after which the proof of a deep chip ends; the instance is then open."""
 SECONDS = 600.0
 """Wall time of any other proof [s]: it is there for a machine that hangs."""
@@ -125,10 +125,12 @@ def _ones(spec: ProblemSpec, mapping: Mapping | ChainMapping) -> Mapping | Chain
     """The same orders with tiles of 1 and one unit, which every tool has words for."""
     ones = dict.fromkeys(DIMS, 1) | {"R": spec.layer.R, "S": spec.layer.S}
     if isinstance(mapping, Mapping):
-        spread = mapping.parallel[0]  # one cluster has all of it
-        outer = ones | {spread: spec.layer.extents[DIMS.index(spread)]}
+        sizes = dict(zip(DIMS, spec.layer.extents, strict=True))
+        least = min("KCYX", key=lambda dim: sizes[dim])  # one cluster has all of it
+        outer = ones | {least: sizes[least]}
         tiles = tuple({d: own[d] for d in mapping.tiles[0]} for own in (outer, ones))
-        return replace(mapping, tiles=tiles, cluster_size=1)
+        parallel = (least, mapping.parallel[1])
+        return replace(mapping, tiles=tiles, parallel=parallel, cluster_size=1)
     entries = tuple(
         replace(entry, tiles={d: ones[d] for d in entry.tiles}, parallel=())
         for entry in mapping.entries

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from maestro_env import LIST_VERSION
+from maestro_env import bench_digest
 from mapper.bench.bench_run import BenchError
 from marl_common import (
     Count,
@@ -68,7 +68,7 @@ class BenchFile(_BenchFields):
 
     format: Text
     version: Count
-    problems: Count
+    problems: Text
     searcher: SearcherFields
     seeds: Annotated[int, Field(ge=1, le=10_000), expected("a whole number of at least 1")]
     rows: Sequence[BenchRow]
@@ -95,7 +95,7 @@ def make_file(searcher: SearcherFields, seeds: int, rows: Sequence[BenchRow]) ->
     data = {
         "format": FORMAT,
         "version": VERSION,
-        "problems": LIST_VERSION,
+        "problems": bench_digest(),
         "searcher": searcher.model_dump(),
         "seeds": seeds,
         "rows": [row.model_dump() for row in rows],
@@ -129,10 +129,10 @@ def read_file(path: Path) -> BenchFile:
     data = parse_record(read_text(path, BenchError, "a result file"), str(path), BenchError)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise BenchError(f"{path}: expected the format {FORMAT!r}; write it with mapper bench")
-    for name, known in (("version", VERSION), ("problems", LIST_VERSION)):
-        if data.get(name) != known or type(data[name]) is not int:
+    for name, known in (("version", VERSION), ("problems", bench_digest())):
+        if data.get(name) != known or type(data[name]) is not type(known):
             raise BenchError(
-                f"{path}: {name} is {brief(data.get(name))}, expected {known}; use the program "
+                f"{path}: {name} is {brief(data.get(name))}, expected {known!r}; use the program "
                 "that wrote it, or run mapper bench again"
             )
     found = read_fields(BenchFile, data, str(path), BenchError)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from maestro_env import LIST_VERSION, BenchProblem, bench_problems
+from maestro_env import BenchProblem, bench_problems
 from mapper.search_run import SearchRun
 from marl_common import brief
 from marl_runs import Context, Experiment
@@ -72,8 +72,8 @@ class BenchRun(Experiment):
         """See :class:`Experiment`."""
         search = self.search
         return {
-            "list": LIST_VERSION,
             "problem": self.number,
+            "optimum": self.case.optimum,
             "label": search.label,
             "config": search.config,
         }

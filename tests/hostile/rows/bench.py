@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from maestro_env import bench_digest
 from tests.hostile.rows import Row
 
 HEAD = """
@@ -61,7 +62,7 @@ def _searcher(name: str, body: str, says: str) -> Row:
     return Row(f"mapper bench {file}:Bad --quick", says, files={f"{file}.py": code})
 
 
-FILE = {"format": "marl-mapper bench", "version": 1, "problems": 1}
+FILE = {"format": "marl-mapper bench", "version": 1, "problems": bench_digest()}
 ROW = {"problem": 1, "task": "100", "seed": 0, "budget": 100, "samples": 100, "cpu_s": 0.1}
 WHOLE = FILE | {
     "searcher": {"name": "ga", "label": "ga"},
@@ -77,7 +78,7 @@ FILES = {
     '{"version": 1, "version": 1}': "given twice",
     json.dumps(FILE | {"version": 2}): "version is 2, expected 1",
     json.dumps(FILE | {"version": True}): "version is True, expected 1",
-    json.dumps(FILE | {"problems": 9}): "problems is 9, expected 1",
+    json.dumps(FILE | {"problems": "9"}): "problems is '9', expected '",
     json.dumps(FILE): "searcher",
     json.dumps(WHOLE): "edited: its sha256",
     json.dumps(WHOLE | {"extra": 1}): "extra",
