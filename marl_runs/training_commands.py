@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,13 +13,14 @@ from marl_common import LARGEST_SEED, MOST_THREADS, atomic_write, option
 from marl_runs.json_values import print_json
 from marl_runs.metric_boards import check_board
 from marl_runs.palette import writable
-from marl_runs.runner.experiment import Experiment
-from marl_runs.runner.runner import run_all
 from marl_runs.store.errors import StoreError
-from marl_runs.store.query import StoredRun
 from marl_runs.store.records import RunStatus
-from marl_runs.store.store import Store
 from marl_runs.tables import tell
+
+if TYPE_CHECKING:
+    from marl_runs.runner.experiment import Experiment
+    from marl_runs.store.query import StoredRun
+    from marl_runs.store.store import Store
 
 RunName = Annotated[str, typer.Argument(help="Number of a finished run, or how its key begins.")]
 
@@ -51,6 +52,9 @@ class StoreOptions:
 
     def done(self, runs: Sequence[Experiment]) -> tuple[list[StoredRun], bool]:
         """Do what is not done: the runs as the store has them, and whether all are finished."""
+        from marl_runs.runner.runner import run_all  # and with it the database
+        from marl_runs.store.store import Store
+
         with Store.open(self.store) as opened:
             summary = run_all(runs, opened, workers=self.workers)
             stored = [run for key in summary.keys for run in opened.runs(key=key)[:1]]

@@ -10,10 +10,12 @@ from typing import Any
 from marl_common import check_settings, option
 from mpe_marl.errors import MpeError
 from mpe_marl.learners.config import LATER_OF_LEARNER, LearnerConfig
-from mpe_marl.replay import LAYOUTS, NEIGHBORS, check_law
+from mpe_marl.replay import NEIGHBORS
 from mpe_marl.worlds import LINEAR_SCENARIOS, AnySpec, make_spec
 from mpe_marl.worlds.imported import check_place
 
+LAYOUTS = ("lists", "arrays", "joint", "state")
+"""Names of the replay's layouts, known before these are compiled."""
 MOST_ROWS = 10**9
 MOST_AGENTS = 1000
 """A transition grows with the square of the agents: with more, a single one takes megabytes."""
@@ -56,7 +58,7 @@ class TrainConfig:
     )
     engine: str = option("compiled", "compiled, or mpe2.", known=("compiled", "mpe2"))
     n_worlds: int = option(1, "Worlds side by side.", "--worlds", low=1, high=10**6)
-    layout: str = option("joint", "Replay: lists, arrays, joint or state.", known=tuple(LAYOUTS))
+    layout: str = option("joint", "Replay: lists, arrays, joint or state.", known=LAYOUTS)
     law: str = option(
         "uniform",
         "uniform, recent, neighbor, neighbor-drop, neighbor-clip, runs, prioritised; shared, "
@@ -70,6 +72,8 @@ class TrainConfig:
     learner: LearnerConfig = field(default_factory=LearnerConfig)
 
     def __post_init__(self) -> None:
+        from mpe_marl.replay import check_law  # compiled
+
         if self.spec is None:
             check_place(self.world)
         check_settings(self, MpeError)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from mpe_marl.replay.ring import Ring, Rows
 
 Float = NDArray[np.float64]
+NEIGHBORS = 3
+"""Neighbours on each side in the papers."""
 
 
 class SamplingLaw:

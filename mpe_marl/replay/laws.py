@@ -9,7 +9,7 @@ import numpy as np
 
 from marl_common import at_least, not_known
 from mpe_marl.errors import MpeError
-from mpe_marl.replay.law import Float, SamplingLaw
+from mpe_marl.replay.law import NEIGHBORS, Float, SamplingLaw
 from mpe_marl.replay.priorities import Prioritised
 from mpe_marl.replay.ring import Ring, Rows
 
@@ -230,8 +230,6 @@ _OTHERS: dict[str, Callable[[], SamplingLaw]] = {
 }
 LAWS = (*_OTHERS, *_NEIGHBORS)
 """Names of all laws."""
-NEIGHBORS = 3
-"""Neighbours on each side in the papers."""
 
 
 def check_law(name: str, neighbors: int = NEIGHBORS) -> None:

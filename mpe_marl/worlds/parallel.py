@@ -14,7 +14,7 @@ from marl_common import at_least, not_known
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds.batch import BatchWorlds, Step
 from mpe_marl.worlds.drawing import draw
-from mpe_marl.worlds.spec import AnySpec, WorldSpec
+from mpe_marl.worlds.spec import AnySpec, WorldSpec, make_spec
 
 
 class ParticleWorld(ParallelEnv):
@@ -273,3 +273,20 @@ class AnyWorlds:
 def _seen(space: spaces.Space[Any]) -> spaces.Space[Any]:
     """What an agent sees of its observation: all, or what stands beside its action mask."""
     return space["observation"] if isinstance(space, spaces.Dict) else space
+
+
+def parallel_env(
+    scenario: str, n_agents: int | None = None, render_mode: str | None = None, **options: Any
+) -> ParticleWorld:
+    """Make one world with PettingZoo's ParallelEnv face.
+
+    Args:
+        scenario: One of :data:`mpe_marl.worlds.SCENARIOS`.
+        n_agents: Agents that learn; None: as many as usual.
+        render_mode: ``"rgb_array"`` for pictures from ``render()``.
+        options: See :func:`mpe_marl.worlds.make_spec`.
+
+    Raises:
+        MpeError: See :func:`mpe_marl.worlds.make_spec`.
+    """
+    return ParticleWorld(make_spec(scenario, n_agents, **options), render_mode)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
 from marl_runs import in_fresh_process
-from mpe_marl import cli, comparing, figures
+from mpe_marl import cli, comparing, figures, train_config
 from mpe_marl.asked import Effort
 from mpe_marl.clock import PHASES, Clock
 from mpe_marl.learners import LearnerConfig
@@ -256,13 +256,16 @@ def test_help_is_quick_to_import():
     import subprocess
     import sys
 
-    script = (
-        "import sys, mpe_marl.cli; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
-    )
+    heavy = ("torch", "matplotlib", "numba", "sqlalchemy")
+    script = f"import sys, mpe_marl.cli; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_settings_know_all_layouts_before_they_are_compiled():
+    assert tuple(LAYOUTS) == train_config.LAYOUTS
 
 
 def test_the_papers_share_leaves_the_worlds_steps_out():

@@ -1,0 +1,14 @@
+from .buffer import LAYOUTS as LAYOUTS
+from .buffer import Replay as Replay
+from .law import NEIGHBORS as NEIGHBORS
+from .law import SamplingLaw as SamplingLaw
+from .laws import LAWS as LAWS
+from .laws import Recent as Recent
+from .laws import check_law as check_law
+from .laws import make_law as make_law
+from .memory import allocate as allocate
+from .ring import Ring as Ring
+from .rollout import Rollout as Rollout
+from .schema import ReplayBatch as ReplayBatch
+from .schema import Schema as Schema
+from .schema import Transition as Transition
