@@ -81,7 +81,7 @@ class FusedTiling:
 
     Args:
         rows: Its rows.
-        columns: Its columns; tiles of a row come one after another.
+        columns: Its columns; tiles of a row come one after another, but rows of the same products.
         filters: Layers whose filters stay in L2 meanwhile; others are read for each tile.
     """
 
@@ -101,17 +101,9 @@ class FusedTiling:
             for column, times in self.columns.pieces[place].items():
                 yield _part(layer, row, column), often * times
 
-    def filter_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
-        """What a layer's filter takes of L2 [bits]; of products, those of a fused tile."""
-        layer = group.layers[place]
-        bits = layer.filter_size * chip.widths.filter
-        if layer.kind is not LayerKind.GEMM:
-            return bits
-        return bits // layer.N * max(piece.outputs for piece in self.columns.pieces[place])
-
     def room_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
         """What tensors of the group take of L2 during a layer [bits]."""
-        taken = sum(self.filter_bits(group, chip, other) for other in self.filters)
+        taken = sum(filter_bits(group, chip, other, self.columns) for other in self.filters)
         for tensor in range(len(group.layers) - 1):
             touched, kept = group.window_bits(tensor, self.rows, self.columns)
             if tensor == place:  # sums may be wider until they are finished
@@ -120,16 +112,35 @@ class FusedTiling:
         return taken
 
 
-def resident_of(group: FusedGroup, place: int, tiling: FusedTiling, outside: Outside) -> Resident:
+def filter_loads(group: FusedGroup, place: int, columns: AxisPlan) -> dict[int, int]:
+    """Elements of a layer's filter that are brought into L2 at a time, and how often.
+
+    Of independent products, those of a fused tile's; they stay for all its rows.
+    """
+    layer = group.layers[place]
+    if layer.kind is not LayerKind.GEMM:
+        return {layer.filter_size: 1}
+    each = layer.filter_size // layer.N
+    return {each * piece.outputs: times for piece, times in columns.pieces[place].items()}
+
+
+def filter_bits(group: FusedGroup, chip: Accelerator, place: int, columns: AxisPlan) -> int:
+    """What a layer's filter that stays takes of L2 [bits]."""
+    return max(filter_loads(group, place, columns)) * chip.widths.filter
+
+
+def resident_of(
+    group: FusedGroup, place: int, filters: frozenset[int], outside: Outside
+) -> Resident:
     """Those of a layer's tensors that are in L2 while it runs.
 
     Args:
         group: The group.
         place: Of the layer.
-        tiling: How the group is cut.
+        filters: Layers whose filters stay.
         outside: What is whole in L2 of what the group reads and writes.
     """
-    found = {"filter"} if place in tiling.filters or (place, "filter") in outside else set()
+    found = {"filter"} if place in filters or (place, "filter") in outside else set()
     if place or (place, "input") in outside:
         found.add("input")
     if place < len(group.layers) - 1 or (place, "output") in outside:

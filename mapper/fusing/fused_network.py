@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import baselines
 from layers import TENSORS, Layer
-from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, groups_of
+from mapper.fusing.axis_plan import AxisPlan
+from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
 from mapper.fusing.group_costs import GroupCosts, GroupTilings
 from mapper.staying.network_optimum import (
     FusedStep,
@@ -17,7 +18,7 @@ from mapper.staying.network_optimum import (
     NetworkResult,
     NodeResult,
 )
-from mapper.staying.shape_facts import Resident, SumWeights
+from mapper.staying.shape_facts import KnownMapping, Resident, SumWeights
 from mapper.staying.stay_schedule import Groups, Stays, StaySchedule, taken_bits
 
 AT_ONCE = 8
@@ -166,14 +167,26 @@ class FusedProblem(NetworkProblem):
         steps = []
         for layer, at in enumerate(self._groups[place, length].places):
             own = [part for other, part in parts if other == layer]
-            fused, sums = self._layer_of(number, layer, tiling, own, weights)
-            more = costs.tilings.loads(tiling, layer)
-            energy, latency, dram = (a + b for a, b in zip(sums, more, strict=True))
+            known = tuple((part, self._known(part, weights)) for part in own)
+            stays = layer in tiling.filters
+            load = costs.tilings.loads(tiling.columns, layer) if stays else (0.0, 0.0, 0.0)
+            energy, latency, dram = (
+                more + math.fsum(part.times * getattr(one, name) for part, one in known)
+                for name, more in zip(("energy", "latency", "dram"), load, strict=True)
+            )
+            fused = FusedStep(
+                number,
+                (tiling.rows.tile, tiling.columns.tile),
+                tiling.tiles,
+                (_halo(tiling.rows), _halo(tiling.columns)),
+                stays,
+                known,
+            )
             room = self._capacity / 8 - own[0].room
             steps.append(
                 NodeResult(
                     self.graph.nodes[place + at], own[0].resident, names, latency, energy,
-                    dram, room, fused.parts[0][1], fused,
+                    dram, room, known[0][1], fused,
                 )
             )  # fmt: skip
             for other in self.graph.nodes[place + at + 1 : place + length]:
@@ -184,28 +197,13 @@ class FusedProblem(NetworkProblem):
                 steps.append(NodeResult(other, inside, names, latency, energy, 0.0, bits / 8, None))
         return steps
 
-    def _layer_of(
-        self, number: int, place: int, tiling: FusedTiling, parts: list[LayerPart],
-        weights: SumWeights,
-    ) -> tuple[FusedStep, tuple[float, float, float]]:  # fmt: skip
-        """A layer of a group, and its energy [nJ], latency [cycles] and bytes of DRAM."""
-        known = []
-        for part in parts:
-            facts = self.facts_of(part.layer, part.resident, weights)
-            one = facts.best(part.resident, part.room, weights)
-            assert one is not None
-            known.append((part, one))
-        sums = tuple(
-            math.fsum(part.times * getattr(one, name) for part, one in known)
-            for name in ("energy", "latency", "dram")
-        )
-        plans = (tiling.rows, tiling.columns)
-        fused = FusedStep(
-            number,
-            (plans[0].tile, plans[1].tile),
-            tiling.tiles,
-            tuple("kept" if plan.keep else "again" for plan in plans),  # type: ignore[arg-type]
-            place in tiling.filters,
-            tuple(known),
-        )
-        return fused, sums  # type: ignore[return-value]
+    def _known(self, part: LayerPart, weights: SumWeights) -> KnownMapping:
+        """The best mapping known of a part, which has one."""
+        facts = self.facts_of(part.layer, part.resident, weights)
+        found = facts.best(part.resident, part.room, weights)
+        assert found is not None
+        return found
+
+
+def _halo(plan: AxisPlan) -> str:
+    return "kept" if plan.keep else "again"

@@ -17,8 +17,15 @@ import numpy as np
 
 import cost_models
 from cost_models import Moved, energy_of_counts, pass_cost
-from layers import LayerKind
-from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, resident_of
+from mapper.fusing.axis_plan import AxisPlan
+from mapper.fusing.fused_group import (
+    FusedGroup,
+    FusedTiling,
+    Outside,
+    filter_bits,
+    filter_loads,
+    resident_of,
+)
 from mapper.fusing.part_floors import COUNTS, PartFloors
 from mapper.staying.network_optimum import LayerPart, NetworkProblem
 from mapper.staying.shape_facts import SumWeights
@@ -68,7 +75,7 @@ class GroupTilings:
         found = []
         for place in range(len(self.group.layers)):
             taken = tiling.room_bits(self.group, self.chip, place)
-            resident = resident_of(self.group, place, tiling, self.outside)
+            resident = resident_of(self.group, place, tiling.filters, self.outside)
             room = (left - taken) / 8
             found += [
                 (place, LayerPart(layer, resident, room, count))
@@ -76,24 +83,16 @@ class GroupTilings:
             ]
         return found
 
-    def loads(self, tiling: FusedTiling, place: int) -> tuple[float, float, float]:
+    def loads(self, columns: AxisPlan, place: int) -> tuple[float, float, float]:
         """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2."""
-        if place not in tiling.filters:
-            return 0.0, 0.0, 0.0
-        layer, rate = self.group.layers[place], self.chip.buffers()[0].read_bw
-        sizes = {layer.filter_size: 1}
-        if layer.kind is LayerKind.GEMM:  # those of a fused tile's products at a time
-            each = layer.filter_size // layer.N
-            pieces = tiling.columns.pieces[place].items()
-            sizes = {each * piece.outputs: times for piece, times in pieces}
-        width = self.chip.widths.filter
+        width, rate = self.chip.widths.filter, self.chip.buffers()[0].read_bw
         latency = sum(
             times * (1 if rate is None else -(-size * width // rate))
-            for size, times in sizes.items()
+            for size, times in filter_loads(self.group, place, columns).items()
         )
-        counts = {"dram_fil": layer.filter_size}
-        energy = energy_of_counts(self._model, self.chip, latency, counts)
-        return energy, float(latency), layer.filter_size * width / 8
+        elements = self.group.layers[place].filter_size
+        energy = energy_of_counts(self._model, self.chip, latency, {"dram_fil": elements})
+        return energy, float(latency), elements * width / 8
 
     def pass_costs(self, tiling: FusedTiling, tensor: int) -> tuple[float, float]:
         """Energy [nJ] and latency [cycles] of each pass over a tensor between two layers."""
@@ -129,14 +128,15 @@ class GroupTilings:
         for place, layer in enumerate(self.group.layers):
             least = PartFloors(layer, self.chip, [plan.pieces[place] for plan in rows],
                                [plan.pieces[place] for plan in columns])  # fmt: skip
+            loads = np.array([self.loads(plan, place)[:2] for plan in columns])
             for chosen, filters in enumerate(self.filters):
-                tilings = [FusedTiling(rows[0], one, filters) for one in columns]
-                resident = resident_of(self.group, place, tilings[0], self.outside)
-                loads = np.array([self.loads(tiling, place)[:2] for tiling in tilings])
+                resident = resident_of(self.group, place, filters, self.outside)
                 cycles = least.cycles(resident)
-                latency[chosen] += cycles + loads[:, 1]
-                energy[chosen] += least.energy(resident, self._prices) + loads[:, 0]
-                energy[chosen] += cycles * self._leak
+                latency[chosen] += cycles
+                energy[chosen] += least.energy(resident, self._prices) + cycles * self._leak
+                if place in filters:
+                    energy[chosen] += loads[:, 0]
+                    latency[chosen] += loads[:, 1]
         return energy.ravel(), latency.ravel()
 
     @cached_property
@@ -149,10 +149,8 @@ class GroupTilings:
         places = range(len(group.layers))
         found = np.full((len(self.filters), len(group.row_plans), len(group.column_plans)), np.inf)
         for column, columns in enumerate(group.column_plans):
-            stay = [
-                sum(one.filter_bits(group, chip, place) for place in one.filters)
-                for one in (FusedTiling(columns, columns, some) for some in self.filters)
-            ]
+            bits = [filter_bits(group, chip, place, columns) for place in places]
+            stay = [sum(bits[place] for place in one) for one in self.filters]
             for row, rows in enumerate(group.row_plans):
                 tiling = FusedTiling(rows, columns, frozenset())
                 if tiling.tiles > 1:
@@ -211,13 +209,13 @@ class GroupCosts:
         for number in self._order[low : low + count]:
             tiling = self.tilings.tiling(int(number))
             parts = self.tilings.parts(tiling, self._left)
-            more = [self.tilings.loads(tiling, place)[:2] for place in tiling.filters]
+            more = [self.tilings.loads(tiling.columns, place)[:2] for place in tiling.filters]
             for tensor in range(len(self.tilings.group.layers) - 1):
                 costs = self.tilings.pass_costs(tiling, tensor)
                 more += [costs] * self.tilings.group.passes(tensor)
             fixed = math.fsum(self.weights.of(*one) for one in more)
             self._looked.append((tiling, parts, fixed))
-        self._best.clear()
+            self._network.learnt += 1
         return len(self._looked) > low
 
     def best(self, upper: bool) -> Best | None:

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from cost_models import Accelerator
-from layers import Layer, LayerKind, footprint
+from layers import TENSORS, Layer, LayerKind, footprint
 from mapper.fusing.axis_plan import Piece
 from mapper.staying.shape_facts import Resident
 from marl_common import FloatArray, IntArray
@@ -78,9 +78,12 @@ class PartFloors:
 
     def energy(self, resident: Resident, prices: Mapping[str, float]) -> FloatArray:
         """Energy of MACs and moves at prices by the names of `COUNTS` [nJ]."""
-        moved = [f"dram_{name}" for name in ("input", "filter", "output") if name not in resident]
-        sizes = {**self.sizes, **{name: self.sizes[name.removeprefix("dram_")] for name in moved}}
-        return sum(prices[name] * size for name, size in sizes.items()) + np.zeros(())
+        total = np.zeros_like(self._compute)
+        for name, size in self.sizes.items():
+            total += prices[name] * size
+            if name in TENSORS and name not in resident:
+                total += prices[f"dram_{name}"] * size
+        return total
 
     def cycles(self, resident: Resident) -> FloatArray:
         """Cycles of the MACs, or of what comes from DRAM where that takes longer."""

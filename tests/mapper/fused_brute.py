@@ -165,7 +165,7 @@ class FusedBrute:
                 continue
             sums: Points = [(0.0, 0.0)]
             for n in places:
-                resident = resident_of(group, n, tiling, frozenset(outside))
+                resident = resident_of(group, n, filters, frozenset(outside))
                 for size, times in self._filters(group, tiling, n).items():
                     load = self._load(size)
                     sums = [(e + times * load[0], t + times * load[1]) for e, t in sums]

@@ -13,7 +13,7 @@ from cost_models import Accelerator
 from layers import Layer, NetworkGraph, NodeKind
 from layers.graph_builder import GraphBuilder
 from maestro_env import Problem
-from mapper.staying.network_optimum import ENERGY, NetworkProblem
+from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem, NetworkResult
 from mapper.staying.rooms import rooms_of
 from mapper.staying.shape_facts import Resident
 from mapper.staying.stay_proof import StayProof, StaySetting
@@ -148,3 +148,12 @@ def counted_brute(graph: NetworkGraph, setting: StaySetting) -> int:
     """Mappings of all layers that brute force evaluates where nothing stays."""
     problems = (setting.problem(one, frozenset(), math.inf, ENERGY) for one in graph.layers)
     return sum(len(actions) for problem in problems for actions in every_action(problem))
+
+
+def beside_brute(net: NetworkProblem, best: Points) -> list[tuple[NetworkResult, float]]:
+    """Optima of latency, energy and their product, each beside the least of all points."""
+    return [
+        (net.sum(LATENCY), min(latency for _, latency in best)),
+        (net.sum(ENERGY), min(energy for energy, _ in best)),
+        (net.product(), min(energy * latency for energy, latency in best)),
+    ]

@@ -71,8 +71,8 @@ def test_no_tiling_is_below_its_floor(small: Small, seed: int) -> None:
         for number in np.flatnonzero(tilings.taken < 8 * (setting.chip.l2_bytes or 0)).tolist():
             tiling = tilings.tiling(number)
             sums = [0.0, 0.0]
-            for place in range(len(group.layers)):
-                for n, more in enumerate(tilings.loads(tiling, place)[:2]):
+            for place in tiling.filters:
+                for n, more in enumerate(tilings.loads(tiling.columns, place)[:2]):
                     sums[n] += more
             for _, (layer, resident, _, count) in tilings.parts(tiling, math.inf):
                 points = brute._layer(layer, resident, math.inf)
