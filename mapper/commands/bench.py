@@ -8,7 +8,13 @@ from typing import Annotated
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption, WorkersOption
+from mapper.commands.options import (
+    DEFAULT_STORE,
+    OptionError,
+    StoreOption,
+    WorkersOption,
+    cores,
+)
 from mapper.output import check_writable
 
 SEEDS = 3
@@ -49,7 +55,6 @@ def bench(
     from mapper.bench.bench_file import write_file
     from mapper.bench.bench_plan import StoppedError, check_method, do_bench
     from mapper.bench.bench_table import table_rows
-    from mapper.commands.compare import _cores
     from mapper.compare.plan import Method, method_of
     from marl_runs import Store, go_on_with, print_rows, tell
 
@@ -64,7 +69,7 @@ def bench(
     number = 1 if quick else seeds
     with Store.open(store) as opened:
         try:
-            files = [do_bench(method, number, opened, workers or _cores()) for method in methods]
+            files = [do_bench(method, number, opened, workers or cores()) for method in methods]
         except StoppedError:
             tell(go_on_with())
             raise typer.Exit(1) from None

@@ -23,6 +23,7 @@ from mapper.commands.options import (
     TargetOption,
     WorkersOption,
     checked_target,
+    cores,
     cost_model_with,
     space_of,
 )
@@ -136,10 +137,10 @@ def compare(
     )
     with Store.open(store, create=not no_run) as opened:
         if not no_run:
-            outcome = run_plan(plan, opened, workers=workers or _cores(), ray_address=ray_address)
+            outcome = run_plan(plan, opened, workers=workers or cores(), ray_address=ray_address)
             _tell(outcome)
             if timeout > 0 and not outcome.stopped:
-                prove_gaps(plan, opened, timeout, workers=workers or _cores())
+                prove_gaps(plan, opened, timeout, workers=workers or cores())
         summaries = summarise(plan, opened, target)
     every = verbose and format == "table"
     print(as_terminal(summaries, every=True) if every else FORMATS[format](summaries))
@@ -162,12 +163,6 @@ def _listed(text: str) -> list[str]:
         elif part.strip():
             parts.append(part.strip())
     return parts
-
-
-def _cores() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _tell(outcome: RunSummary) -> None:

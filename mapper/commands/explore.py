@@ -24,6 +24,7 @@ from mapper.commands.options import (
     StoreOption,
     WorkersOption,
     chip_of,
+    cores,
     cost_model_with,
     picture_file,
 )
@@ -177,11 +178,11 @@ def explore(
         _tell_doubts(plan, space)
         with Store.open(store) as opened, ExitStack() as ends:
             if ray_address is not None:  # one connection for all rounds
-                ends.enter_context(ray_session(ray_address, workers or _cores()))
+                ends.enter_context(ray_session(ray_address, workers or cores()))
             run = partial(
                 run_all,
                 store=opened,
-                workers=workers or _cores(),
+                workers=workers or cores(),
                 ray_address=ray_address,
                 reporter=quiet,
             )
@@ -436,9 +437,3 @@ def _write_for_page(done: Exploration, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     write_explored(out / NAME, done)
     tell(f"wrote {out / NAME}; `mapper report {out}` draws it on the network's page")
-
-
-def _cores() -> int:
-    from mapper.commands.compare import _cores as cores
-
-    return cores()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mapper.commands.options import cores
 from mapper.commands.search_network import DEFAULT_STORE, PAGE
 from marl_common import atomic_write
 from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
@@ -93,9 +93,8 @@ def search_kept(
         out.mkdir(parents=True, exist_ok=True)
     chip = check_keep(spec.accelerator, spec.cost_model, spec.objective)
     setting = StaySetting(chip, spec.cost_model_options, spec.space)
-    cores = workers or len(os.sched_getaffinity(0))
     with Store.open(location) as opened:
-        prove = stored_proofs(opened, cores, SilentReporter())
+        prove = stored_proofs(opened, workers or cores(), SilentReporter())
 
         def run(proofs: Sequence[StayProof]) -> Sequence[Any]:
             if sys.stderr.isatty():
