@@ -10,6 +10,10 @@ from benchmarks.field.cases import FieldCase
 from cost_models import ChainMapping
 
 
+class ToolError(RuntimeError):
+    """An environment that can't be made, or a mapper that gave no answer."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """A mapper's answer.

@@ -10,15 +10,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from benchmarks.field.answer import Tool
+from benchmarks.field.answer import Tool, ToolError
 from benchmarks.field.cases import FieldCase
 
 HOME = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "marl-mapper-field"
 SAID = "said.json"
-
-
-class ToolError(RuntimeError):
-    """An environment that can't be made, or a mapper that gave no answer."""
 
 
 def python_of(tool: Tool, home: Path, make: bool = True) -> str:

@@ -47,10 +47,15 @@ def mapping_of(layer: Layer, parts: Sequence[Part], levels: Sequence[str]) -> Ch
             level of the chip is not in the answer.
     """
     extents = dict(zip(DIMS, layer.extents, strict=True))
-    try:
-        return _entries(extents, _lowered(layer, parts), levels)
-    except AnswerError:
-        return _entries(extents, parts, levels)
+    found: list[ChainMapping] = []
+    for written in (parts, _lowered(layer, parts)):
+        try:
+            found.append(_entries(extents, written, levels))
+        except AnswerError as caught:
+            error = caught
+    if not found:
+        raise error
+    return min(found, key=lambda mapping: len(mapping.entries))
 
 
 def _lowered(layer: Layer, parts: Sequence[Part]) -> list[Part]:
