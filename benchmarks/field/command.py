@@ -3,6 +3,7 @@
     python -m benchmarks field --make                   # environments of all tools, once
     python -m benchmarks field --out docs/data/field.csv
     python -m benchmarks field --tools accelforge --cases edge/bert_base.0
+    python -m benchmarks field --table --out docs/data/field.csv
 
 A row a tool and case; a row that the file has is kept. Rows are least energies [nJ], both answers
 by both models, and processor times [s] of one core.
@@ -22,6 +23,7 @@ from benchmarks.field.cases import CASES, FieldCase
 from benchmarks.field.environments import HOME, asked, python_of
 from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.row import COLUMNS, row_of, unanswered
+from benchmarks.field.table import table_text
 from benchmarks.field.zigzag import ZigZag
 
 TOOLS: dict[str, Callable[[argparse.Namespace], Tool]] = {
@@ -39,12 +41,16 @@ def main(words: list[str]) -> None:
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=[*TOOLS], metavar="TOOL")
     parser.add_argument("--cases", nargs="+", choices=NAMES, default=NAMES, metavar="CASE")
     parser.add_argument("--make", action="store_true", help="make the environments, no rows")
+    parser.add_argument("--table", action="store_true", help="print the table of docs/field.md")
     parser.add_argument("--home", type=Path, default=HOME, help="folder of environments and files")
     parser.add_argument("--limit", type=int, default=300, help="processor time of a mapper [s]")
     parser.add_argument("--factorflow", type=Path, default=Path("FactorFlow"), help="its checkout")
     parser.add_argument("--out", type=Path, help="the table; its rows are kept")
     args = parser.parse_args(words)
     rows = known(args.out)
+    if args.table:
+        print(table_text(rows), end="")
+        return
     done = {(row["tool"], f"{row['chip']}/{row['layer']}") for row in rows}
     tools = [TOOLS[name](args) for name in args.tools]
     try:

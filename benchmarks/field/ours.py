@@ -58,7 +58,7 @@ def searched(case: FieldCase, space: str) -> float:
 
 
 def space_of(case: FieldCase, mapping: ChainMapping) -> str:
-    """The least of our spaces that has a mapping and gives it the value that it has; else none."""
+    """The least of our spaces that has a mapping, at the same value; else ``none``."""
     for name, options in SPACES.items():
         problem = Problem(case.layer, case.chip, "energy", case.model, options)
         written = mapping if name == "default" else expanded(case.chip, mapping)

@@ -68,8 +68,9 @@ def row_of(tool: Tool, case: FieldCase, answer: Answer, python: str) -> dict[str
     row["space"] = space_of(case, answer.mapping)
     if cost.energy_nj < ours.energy_nj * (1 - SAME):
         row["why"] = choices_beyond(answer.mapping) or "the proof is open"
-        if row["space"] in ("uneven", "full"):
-            row["searched_nj"] = round(searched(case, row["space"]), 3)
+        if row["space"] != "default":
+            larger = "uneven" if row["space"] == "uneven" else "full"
+            row["searched_nj"] = round(searched(case, larger), 3)
     elif by_tool is not None and answer.energy_nj < by_tool * (1 - SAME):
         row["why"] = _rule(tool, case, whole.mapping)
     return row
