@@ -17,6 +17,7 @@ SLOW = 10.0
 """Longest judgement [s]."""
 KINDS = {
     "certificates": Kind("edited", certificates.prepare, certificates.judge, certificates.truth),
+    "deep": Kind("edited", certificates.prepare_deep, certificates.judge, certificates.truth),
     "stores": Kind("s.sqlite", stores.prepare, stores.judge, stores.truth),
     "weights": Kind("w.safetensors", weights.prepare, weights.judge, weights.truth),
     "assignments": Kind("a.json", assignments.prepare, assignments.judge, assignments.truth),
