@@ -7,7 +7,7 @@ from functools import cached_property
 
 import cost_models
 import layers
-from cost_models import Chain, ChainMapping, Cost, CostModel, Entry, load_chip
+from cost_models import Chain, ChainLevel, ChainMapping, Cost, CostModel, Entry, load_chip
 from layers import DIMS, Layer
 from mapper.export.loop_nest import LoopNest, loop_nest
 
@@ -53,11 +53,12 @@ class FieldCase:
     def chip(self) -> Chain:
         """The chip as tools can state it.
 
-        A tile is held once, and outputs have the width of partial sums everywhere.
+        A tile is held once, outputs have the width of partial sums everywhere, and wires are free.
         """
         found = load_chip(self.chip_name)
         chain = found if isinstance(found, Chain) else found.to_levels()
-        once = tuple(replace(one, double_buffer=(False,) * 3) for one in chain.levels)
+        free = ChainLevel(name="").network
+        once = tuple(replace(one, double_buffer=(False,) * 3, network=free) for one in chain.levels)
         widths = chain.widths._replace(output=chain.widths.psum)
         return replace(chain, levels=once, widths=widths, name=self.chip_name)
 

@@ -10,14 +10,14 @@ from benchmarks.export_cost_rules import accelforge_energies, exact_energies, zi
 from benchmarks.export_costs import energy_cause
 from benchmarks.field.answer import Answer, Tool
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.ours import choices_beyond, optimum, searched, space_of
+from benchmarks.field.ours import choices_beyond, optimum, searched, space_of, uneven
 from cost_models import ChainMapping
 from mapper.export.loop_nest import ExportError
 
 COLUMNS = (
     "tool", "version", "chip", "layer", "tool_nj", "tool_by_ours_nj", "tool_cpu_s", "ours_nj",
-    "ours_bound_nj", "ours_cpu_s", "whole_nj", "whole_by_tool_nj", "ratio", "space", "searched_nj",
-    "why",
+    "ours_bound_nj", "ours_cpu_s", "whole_nj", "whole_by_tool_nj", "ratio", "space", "uneven_nj",
+    "full_nj", "why",
 )  # fmt: skip
 SAME = 1e-4
 """Shares of energy below which two answers are one."""
@@ -68,9 +68,8 @@ def row_of(tool: Tool, case: FieldCase, answer: Answer, python: str) -> dict[str
     row["space"] = space_of(case, answer.mapping)
     if cost.energy_nj < ours.energy_nj * (1 - SAME):
         row["why"] = choices_beyond(answer.mapping) or "the proof is open"
-        if row["space"] != "default":
-            larger = "uneven" if row["space"] == "uneven" else "full"
-            row["searched_nj"] = round(searched(case, larger), 3)
+        row["uneven_nj"] = round(uneven(case), 3)
+        row["full_nj"] = round(searched(case), 3)
     elif by_tool is not None and answer.energy_nj < by_tool * (1 - SAME):
         row["why"] = _rule(tool, case, whole.mapping)
     return row

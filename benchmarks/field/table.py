@@ -20,8 +20,9 @@ def table_text(rows: Iterable[Mapping[str, str]]) -> str:
     lines = [_line(HEAD), _line(["---"] * len(HEAD))]
     for row in rows:
         why = row["why"]
-        if row["searched_nj"]:
-            why += f"; `ga` finds {_short('_nj', row['searched_nj'])}"
+        if row["full_nj"]:
+            found = [_short(name, row[name]) for name in ("uneven_nj", "full_nj")]
+            why += "; ours: {} `uneven`, {} `full`".format(*found)
         lines.append(_line([*(_short(name, row[name]) for name in FIELDS[:-1]), why]))
     return "\n".join(lines) + "\n"
 
