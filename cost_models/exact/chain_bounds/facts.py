@@ -149,7 +149,7 @@ class ChainFacts:
         energy = layer.macs * mac_nj(chip)
         for place, nj in deliveries(chip, self._areas):
             if place == len(chip.levels) - 1:
-                energy += nj * layer.macs * chip.widths.filter
+                energy += nj * layer.macs * (chip.widths.input + chip.widths.filter)
         for _, m, price, last in self.crossings(OUTPUT):
             if m > self.depth or not last:  # else by what leaves the memory inside
                 energy += price * (layer.macs if last else layer.output_size)

@@ -73,7 +73,8 @@ class CostsToGo(TileGrids):
                 place = self.dims.index(d)
                 counts = self.rounds(m, place, keeper)
                 values = [self.spread.rows(keeper, window, float(c), n) for c in counts]
-                found = found * self.axis(place, values)
+                same = min(values) == max(values)  # no two tiles share any
+                found = found * (values[0] if same else self.axis(place, values))
         return found
 
     def once(self, keeper: int, window: int, n: int) -> float:
@@ -142,12 +143,16 @@ class CostsToGo(TileGrids):
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
         """Places of innermost loops, and the dimension whose neighbours share rows."""
-        halos = self.halos()
+        halos, seen = self.halos(), set()
         for place, e in enumerate(self.dims):
             kept: list[Any] = [e] if e in halos else [None]
             if e not in self.facts.relevant[INPUT] and halos:
                 kept = list(halos)
-            yield from ((place, h) for h in kept)
+            still = tuple(e in rel for rel in self.facts.relevant)
+            for h in kept:  # dimensions of the same tensors are alike
+                if (still, h) not in seen:
+                    seen.add((still, h))
+                    yield place, h
 
     def _pending(self, tensors: list[int]) -> tuple[Any, Any]:
         reads, fills = self._own
