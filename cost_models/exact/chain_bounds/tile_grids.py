@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -41,6 +42,7 @@ class TileGrids:
             {} if like is None else like._known
         )
         self._fits: dict[int, Grid] = {} if like is None else like._fits
+        self._ends: dict[int, tuple[slice, ...]] = {} if like is None else like._ends
         self._lowest = np.zeros(max(self.shape, default=1), np.int64)
         self.slowest: float = math.inf if like is None else like.slowest
         """MAC steps along tiled dimensions at most."""
@@ -51,9 +53,20 @@ class TileGrids:
         rows = [found]
         for m in range(self.facts.depth, 0, -1):
             self._reach = [self.reach(m, place) for place in range(len(self.dims))]
-            found = self._inner(found + self.fits(m), list(range(len(self.dims))))
+            found = (found + self.fits(m))[self.ends(m)]
+            found = self._inner(found, list(range(len(self.dims))), self.shape)
             rows.append(found)
         return rows[::-1]
+
+    def ends(self, m: int) -> tuple[slice, ...]:
+        """Along each dimension, up to the largest tile that a memory has room for."""
+        if m not in self._ends:
+            found, fits = [], np.isfinite(self.fits(m))
+            for place in range(len(self.dims)):
+                others = tuple(p for p in range(len(self.dims)) if p != place)
+                found.append(slice(int(np.flatnonzero(fits.any(axis=others)).max(initial=0)) + 1))
+            self._ends[m] = tuple(found)
+        return self._ends[m]
 
     def axis(self, place: int, values: Any) -> Grid:
         """Values along one dimension, as a grid."""
@@ -198,15 +211,25 @@ class TileGrids:
         )
         return found
 
-    def _inner(self, cost: Grid, free: list[int], places: list[int] | None = None) -> Grid:
-        """By tile around, the least over tiles inside; only loops along `free` may iterate."""
+    def _inner(
+        self, cost: Grid, free: list[int], shape: Sequence[int], places: list[int] | None = None
+    ) -> Grid:
+        """By tile around, the least over tiles inside; only loops along `free` may iterate.
+
+        Args:
+            cost: By tile inside.
+            free: Places of dimensions.
+            shape: How many tiles around are looked at, by dimension.
+            places: Those of dimensions that tiles are chosen of; None for all.
+        """
         found = np.ascontiguousarray(cost)
         for place in range(len(self.dims)) if places is None else places:
-            high, low = self._reach[place]
+            high, low = (each[: shape[place]] for each in self._reach[place])
             low = self._lowest[: len(high)] if place in free else low
             before, size, after = found.shape[:place], found.shape[place], found.shape[place + 1 :]
             out = np.empty((*before, len(high), *after))
             outer, inner = math.prod(before), math.prod(after)
+            high = np.minimum(high, size - 1)
             least_in_ranges(found, outer, size, inner, low, high, len(high), out)
             found = out
         return found

@@ -56,7 +56,8 @@ class CostsToGo(TileGrids):
 
     def fill(self) -> None:
         """Work the tables out."""
-        self.rest[-1] = [RestCosts(NOTHING, NOTHING, np.zeros(self.shape))]
+        zeros = np.zeros(self.shape)[self.ends(self.facts.depth)]
+        self.rest[-1] = [RestCosts(NOTHING, NOTHING, zeros)]
         for m in range(self.facts.depth, 1, -1):
             self._level(m)
 
@@ -87,14 +88,20 @@ class CostsToGo(TileGrids):
 
     def _level(self, m: int) -> None:
         """From what is inside memory `m` to what is inside the one around it."""
-        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+        self._look_at(m)
         found: dict[tuple[tuple[float, ...], tuple[float, ...]], Grid] = {}
-        fits = self.fits(m) + (self._served() if m == self.facts.depth else 0.0)
+        fits = (self.fits(m) + (self._served() if m == self.facts.depth else 0.0))[self._inside]
         for rest in self.rest[m]:
             for reads, fills, cost in self._modes(m, rest, fits):
                 key = reads, fills
                 found[key] = np.minimum(found[key], cost) if key in found else cost
         self.rest[m - 1] = [RestCosts(r, f, cost) for (r, f), cost in found.items()]  # type: ignore[arg-type]
+
+    def _look_at(self, m: int) -> None:
+        """Take the tiles of memory `m`, and those of the one around, that have room."""
+        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+        self._inside, self._outside = self.ends(m), self.ends(m - 1)
+        self._around = tuple(end.stop for end in self._outside)
 
     def _served(self) -> Any:
         """What the MACs read of memories, and write there, by the last memory's tiles."""
@@ -138,8 +145,8 @@ class CostsToGo(TileGrids):
                 own = [d for d in halos if self.dims.index(d) in free]
                 for h in own if own and tensor != INPUT else [None]:
                     cost = base + sum(self._counted(m, t, h) for t in others)
-                    yield (*self._pending([tensor]), self._inner(cost, free))
-        yield (*self._pending([0, 1, 2]), self._inner(base, []))
+                    yield (*self._pending([tensor]), self._inner(cost, free, self._around))
+        yield (*self._pending([0, 1, 2]), self._inner(base, [], self._around))
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
         """Places of innermost loops, and the dimension whose neighbours share rows."""
@@ -181,6 +188,7 @@ class CostsToGo(TileGrids):
             free, lambda p: np.ceil(self.spread.extents[self.dims[p]] / self.tiles.values[p])
         )
         found = self._volume(m, tensor, kept) * (reads * read + fills * fill)
+        found = np.asarray(found)[self._inside] if np.ndim(found) else found
         return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
 
     def _begun(self, keeper: int, kept: int | None) -> float:
@@ -211,7 +219,8 @@ class CostsToGo(TileGrids):
             return found
 
         read = self._product(free, lambda p: self.rounds(m - 1, p, keeper))
-        return reads * read + fills * self._product(free, times)
+        found = reads * read + fills * self._product(free, times)
+        return np.asarray(found)[self._outside] if np.ndim(found) else found
 
     def _general(self, m: int, place: int, kept: int | None, base: Grid, every: list[int]) -> Grid:
         e = self.dims[place]
@@ -220,20 +229,21 @@ class CostsToGo(TileGrids):
         cost = base + sum(self._counted(m, t, kept) for t in moving)
         tensor = still[0] if still else None
         if tensor is None:
-            return self._inner(cost, every)
+            return self._inner(cost, every, self._around)
         stays = self._stays(m, tensor)
         volume = self._volume(m, tensor, kept)
         if np.ndim(volume) == 0 or volume.size == 1:
-            found: Grid = self._inner(cost, every) + stays * float(np.asarray(volume).ravel()[0])
-            return found
-        return self._joined(cost, volume, np.broadcast_to(stays, self.shape), tensor)
+            found: Grid = self._inner(cost, every, self._around)
+            return found + stays * float(np.asarray(volume).ravel()[0])
+        volume = volume[self._inside]
+        return self._joined(cost, volume, np.broadcast_to(stays, self._around), tensor)
 
     def _joined(self, cost: Grid, volume: Any, stays: Any, tensor: int) -> Grid:
         """The same where what stays costs by tiles around and inside: one by one."""
         free = self._free(tensor)
         others = [p for p in range(len(self.dims)) if p not in free]
-        found = np.full(self.shape, np.inf)
-        for index in product(*(range(self.shape[p]) for p in free)):
+        found = np.full(self._around, np.inf)
+        for index in product(*(range(self._around[p]) for p in free)):
             around: list[Any] = [slice(None)] * len(self.dims)
             inside, first = list(around), [0] * len(self.dims)
             for p, i in zip(free, index, strict=True):
@@ -241,5 +251,5 @@ class CostsToGo(TileGrids):
                 inside[p] = slice(0, int(self._reach[p][0][i]) + 1)
             part = cost[tuple(inside)].min(axis=tuple(free), keepdims=True, initial=np.inf)
             part = part + float(stays[tuple(first)]) * volume
-            found[tuple(around)] = self._inner(part, others, others)
+            found[tuple(around)] = self._inner(part, others, self._around, others)
         return found

@@ -70,7 +70,7 @@ class WaitingTime(CostsToGo):
         if m < self.facts.depth:
             super()._level(m)
             return
-        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+        self._look_at(m)
         found: dict[Any, Grid] = {}
         for reads, cost in self._waiting_modes(m):
             found[reads] = np.minimum(found[reads], cost) if reads in found else cost
@@ -83,32 +83,32 @@ class WaitingTime(CostsToGo):
             base = self._base(m, [t for t in range(3) if place not in self._free(t)], kept)
             tensor = self._taken[place]
             if tensor is None:
-                yield NOTHING, self._inner(base, every)
+                yield NOTHING, self._inner(base, every, self._around)
                 continue
             stays = self._stays(m, tensor) * float(self.spread.whole(tensor)) * self._least(tensor)
             for some, share in self._shares(tensor, base):
-                yield NOTHING, self._inner(some, every) + share * stays
+                yield NOTHING, self._inner(some, every, self._around) + share * stays
         weighed = [t for t in range(3) if self._weighed[t]]
         for tensor in weighed:
             free, others = self._free(tensor), [t for t in weighed if t != tensor]
             own: list[int | None] = [d for d in self.halos() if self.dims.index(d) in free]
             for kept in own if own and tensor != INPUT else [None]:
                 for some, share in self._shares(tensor, self._base(m, others, kept)):
-                    yield self._only(tensor, share), self._inner(some, free)
+                    yield self._only(tensor, share), self._inner(some, free, self._around)
         longest = max(weighed, key=self._cycles)
         for some, share in self._shares(longest, self._base(m, [], None)):
-            yield self._only(longest, share), self._inner(some, [])
+            yield self._only(longest, share), self._inner(some, [], self._around)
 
     def _base(self, m: int, moving: list[int], kept: int | None) -> Grid:
         """Cycles of all steps but for what stays: of the MACs, or of what moves in each."""
         self._own = self._weighed, [0.0] * 3
         turns = self.mac_turns() * self._cycles_a_turn()
         moved: Any = sum(self._counted(m, t, kept) for t in moving)
-        return self.fits(m) + np.maximum(turns, moved)
+        return self.fits(m)[self._inside] + np.maximum(turns[self._inside], moved)
 
     def _shares(self, tensor: int, base: Grid) -> Iterator[tuple[Grid, float]]:
         """Tiles whose first steps are alike, and the share of them that counts for the port."""
-        share = self._share_of_macs(tensor)
+        share = self._share_of_macs(tensor)[self._inside]
         for low, high in pairwise(SHARES):
             some = (share > low) & ((share <= high) | (high == SHARES[-1]))
             if some.any():
