@@ -95,13 +95,10 @@ class CostsToGo(TileGrids):
             for reads, fills, cost in self._modes(m, rest, fits):
                 key = reads, fills
                 found[key] = np.minimum(found[key], cost) if key in found else cost
-        self.rest[m - 1] = [RestCosts(r, f, cost) for (r, f), cost in found.items()]  # type: ignore[arg-type]
-
-    def _look_at(self, m: int) -> None:
-        """Take the tiles of memory `m`, and those of the one around, that have room."""
-        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
-        self._inside, self._outside = self.ends(m), self.ends(m - 1)
-        self._around = tuple(end.stop for end in self._outside)
+        self.rest[m - 1] = [
+            RestCosts(r, f, self._placed(m - 1, cost))  # type: ignore[arg-type]
+            for (r, f), cost in found.items()
+        ]
 
     def _served(self) -> Any:
         """What the MACs read of memories, and write there, by the last memory's tiles."""
@@ -133,7 +130,7 @@ class CostsToGo(TileGrids):
         """Which loop is innermost, and which tensors stay while none of theirs iterates."""
         reads, fills = self._weights(m, rest)
         self._own = reads, fills
-        base = rest.cost + fits
+        base = rest.cost[self._inside] + fits
         every = list(range(len(self.dims)))
         halos = self.halos()
         for place, h in self._innermost():
@@ -145,8 +142,8 @@ class CostsToGo(TileGrids):
                 own = [d for d in halos if self.dims.index(d) in free]
                 for h in own if own and tensor != INPUT else [None]:
                     cost = base + sum(self._counted(m, t, h) for t in others)
-                    yield (*self._pending([tensor]), self._inner(cost, free, self._around))
-        yield (*self._pending([0, 1, 2]), self._inner(base, [], self._around))
+                    yield (*self._pending([tensor]), self._inner(cost, free))
+        yield (*self._pending([0, 1, 2]), self._inner(base, []))
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
         """Places of innermost loops, and the dimension whose neighbours share rows."""
@@ -219,8 +216,7 @@ class CostsToGo(TileGrids):
             return found
 
         read = self._product(free, lambda p: self.rounds(m - 1, p, keeper))
-        found = reads * read + fills * self._product(free, times)
-        return np.asarray(found)[self._outside] if np.ndim(found) else found
+        return self._of_around(reads * read + fills * self._product(free, times))
 
     def _general(self, m: int, place: int, kept: int | None, base: Grid, every: list[int]) -> Grid:
         e = self.dims[place]
@@ -229,27 +225,27 @@ class CostsToGo(TileGrids):
         cost = base + sum(self._counted(m, t, kept) for t in moving)
         tensor = still[0] if still else None
         if tensor is None:
-            return self._inner(cost, every, self._around)
+            return self._inner(cost, every)
         stays = self._stays(m, tensor)
         volume = self._volume(m, tensor, kept)
         if np.ndim(volume) == 0 or volume.size == 1:
-            found: Grid = self._inner(cost, every, self._around)
+            found: Grid = self._inner(cost, every)
             return found + stays * float(np.asarray(volume).ravel()[0])
         volume = volume[self._inside]
-        return self._joined(cost, volume, np.broadcast_to(stays, self._around), tensor)
+        return self._joined(cost, volume, np.broadcast_to(stays, [len(a) for a in self._around]), tensor)
 
     def _joined(self, cost: Grid, volume: Any, stays: Any, tensor: int) -> Grid:
         """The same where what stays costs by tiles around and inside: one by one."""
         free = self._free(tensor)
         others = [p for p in range(len(self.dims)) if p not in free]
-        found = np.full(self._around, np.inf)
-        for index in product(*(range(self._around[p]) for p in free)):
+        found = np.full(stays.shape, np.inf)
+        for index in product(*(range(stays.shape[p]) for p in free)):
             around: list[Any] = [slice(None)] * len(self.dims)
             inside, first = list(around), [0] * len(self.dims)
             for p, i in zip(free, index, strict=True):
                 around[p], first[p] = slice(i, i + 1), i
-                inside[p] = slice(0, int(self._reach[p][0][i]) + 1)
+                inside[p] = slice(0, int(self._reach[p][0][self._around[p][i]]) + 1)
             part = cost[tuple(inside)].min(axis=tuple(free), keepdims=True, initial=np.inf)
             part = part + float(stays[tuple(first)]) * volume
-            found[tuple(around)] = self._inner(part, others, self._around, others)
+            found[tuple(around)] = self._inner(part, others, others)
         return found

@@ -74,7 +74,7 @@ class WaitingTime(CostsToGo):
         found: dict[Any, Grid] = {}
         for reads, cost in self._waiting_modes(m):
             found[reads] = np.minimum(found[reads], cost) if reads in found else cost
-        self.rest[m - 1] = [RestCosts(reads, NOTHING, cost) for reads, cost in found.items()]
+        self.rest[m - 1] = [RestCosts(reads, NOTHING, self._placed(m - 1, cost)) for reads, cost in found.items()]
 
     def _waiting_modes(self, m: int) -> Iterator[tuple[Any, Grid]]:
         """Which loop is innermost, or which tensor stays while none of its own iterates."""
@@ -83,21 +83,21 @@ class WaitingTime(CostsToGo):
             base = self._base(m, [t for t in range(3) if place not in self._free(t)], kept)
             tensor = self._taken[place]
             if tensor is None:
-                yield NOTHING, self._inner(base, every, self._around)
+                yield NOTHING, self._inner(base, every)
                 continue
             stays = self._stays(m, tensor) * float(self.spread.whole(tensor)) * self._least(tensor)
             for some, share in self._shares(tensor, base):
-                yield NOTHING, self._inner(some, every, self._around) + share * stays
+                yield NOTHING, self._inner(some, every) + share * stays
         weighed = [t for t in range(3) if self._weighed[t]]
         for tensor in weighed:
             free, others = self._free(tensor), [t for t in weighed if t != tensor]
             own: list[int | None] = [d for d in self.halos() if self.dims.index(d) in free]
             for kept in own if own and tensor != INPUT else [None]:
                 for some, share in self._shares(tensor, self._base(m, others, kept)):
-                    yield self._only(tensor, share), self._inner(some, free, self._around)
+                    yield self._only(tensor, share), self._inner(some, free)
         longest = max(weighed, key=self._cycles)
         for some, share in self._shares(longest, self._base(m, [], None)):
-            yield self._only(longest, share), self._inner(some, [], self._around)
+            yield self._only(longest, share), self._inner(some, [])
 
     def _base(self, m: int, moving: list[int], kept: int | None) -> Grid:
         """Cycles of all steps but for what stays: of the MACs, or of what moves in each."""
