@@ -16,29 +16,30 @@ MODELS = ("", "", "", ":halo_time=none", ":latency=bound", ":double_buffer=false
 TRIES = 3_000
 
 
-def random_problem(seed: int, least: int, most: int) -> Problem:
+def random_problem(seed: int, least: int, most: int, uneven: bool = False) -> Problem:
     """A problem whose space holds between `least` and `most` mappings."""
     rng, prices = np.random.default_rng(seed), np.random.default_rng((seed, 1))
     for _ in range(TRIES):
         try:
-            chip = random_chip(rng, int(rng.integers(1, 4)))
+            chip = random_chip(rng, int(rng.integers(1, 3 if uneven else 4)))
         except AcceleratorError:
             continue
         objective, model = str(rng.choice(OBJECTIVES)), f"exact{rng.choice(MODELS)}"
-        problem = Problem(random_layer(rng), chip, objective, model)
+        problem = Problem(random_layer(rng, uneven), chip, objective, model, {"uneven": uneven})
         taps = any(p.kind == "tile" and p.dim in "RS" for p in problem.space.parameters)
-        if least <= problem.space.size <= most and not taps:
+        if least <= problem.space.size <= most and not taps and problem.space.moving:
             priced = _with_prices(prices, chip)
-            return Problem(problem.layer, priced, objective, model)
+            return Problem(problem.layer, priced, objective, model, {"uneven": uneven})
     raise RuntimeError(f"seed {seed}: no space of {least} to {most} mappings in {TRIES} tries")
 
 
-def random_layer(rng: np.random.Generator) -> Layer:
+def random_layer(rng: np.random.Generator, tiny: bool = False) -> Layer:
     """A small layer with strides, dilations and depthwise filters."""
     taps, more = int(rng.choice([1, 1, 2, 3])), int(rng.choice([1, 1, 3]))
     stride, dilation = int(rng.choice([1, 1, 2])), int(rng.choice([1, 1, 1, 2]))
     kind = LayerKind.DSCONV if rng.random() < 0.15 else LayerKind.CONV
-    k, c, y, x = (int(rng.integers(1, n)) for n in (7, 7, 6, 5))
+    most = np.where(rng.random(4) < 0.5, 2, 4) if tiny else (7, 7, 6, 5)
+    k, c, y, x = (int(rng.integers(1, n)) for n in most)
     sides = [(n - 1) * stride + dilation * (r - 1) + 1 for n, r in ((y, taps), (x, more))]
     k = 1 if kind is LayerKind.DSCONV else k
     size = {"K": k, "C": c, "Y": sides[0], "X": sides[1], "R": taps, "S": more}

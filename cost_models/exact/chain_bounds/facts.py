@@ -40,6 +40,8 @@ class ChainFacts:
         retain: Whether a memory keeps what it holds of its next tile.
         stepwise: Whether time is the sum over steps of the slowest.
         limits: Largest bits of an instance of a memory, by its name.
+        entries: Of uneven mappings, each entry's memory and what it keeps of it, from the outermost
+            one; none where every memory stands once and keeps all that it holds.
     """
 
     layer: Layer
@@ -48,11 +50,14 @@ class ChainFacts:
     retain: bool = True
     stepwise: bool = True
     limits: dict[str, float] = field(default_factory=dict)
+    entries: tuple[tuple[str, tuple[bool, ...]], ...] = ()
 
     @cached_property
     def memories(self) -> tuple[ChainLevel, ...]:
-        """DRAM, and all that hold something, from the outermost one."""
-        return (self.chip.levels[0], *self.chip.memories)
+        """DRAM, and all that hold something, from the outermost one; each as often as it stands."""
+        levels = {level.name: level for level in self.chip.memories}
+        named = [levels[name] for name, _ in self.entries]
+        return (self.chip.levels[0], *(named or self.chip.memories))
 
     @cached_property
     def depth(self) -> int:
@@ -67,7 +72,13 @@ class ChainFacts:
     @cached_property
     def keeps(self) -> tuple[tuple[bool, ...], ...]:
         """By memory, whether it keeps input, filter and output."""
+        if self.entries:
+            return ((True,) * 3, *(kept for _, kept in self.entries))
         return ((True,) * 3, *(level.holds for level in self.memories[1:]))
+
+    def has_port(self, m: int) -> bool:
+        """Whether a memory has a port of its own; that of some entries in a row is the last's."""
+        return m == self.depth or self.memories[m + 1] is not self.memories[m]
 
     def keeper(self, tensor: int, m: int) -> int:
         """The nearest memory outside one that keeps a tensor."""
@@ -94,12 +105,11 @@ class ChainFacts:
                     found[m] = _dearer(found[m], "write", t, price)
                 elif not last:
                     found[keeper] = _dearer(found[keeper], "read", t, price)
-        last = found[-1]
-        found[-1] = LevelPrices(
-            last.read._replace(output=last.read.psum),
-            last.write._replace(output=last.write.psum),
-            last.leakage_uw,
-        )
+        for m, level in enumerate(self.memories):
+            if level is self.memories[-1]:
+                read, write, leakage = found[m].read, found[m].write, found[m].leakage_uw
+                read, write = read._replace(output=read.psum), write._replace(output=write.psum)
+                found[m] = LevelPrices(read, write, leakage)
         return tuple(found)
 
     @property
@@ -157,21 +167,23 @@ class ChainFacts:
 
     @cached_property
     def rooms(self) -> tuple[tuple[Ceiling, ...], ...]:
-        """The capacities of each memory."""
+        """The capacities of each memory, for what it keeps and its entries around it do."""
         chip = self.chip.widths
         widths = (chip.input, chip.filter, chip.psum)
         found: list[tuple[Ceiling, ...]] = [()]
-        for level in self.memories[1:]:
+        for m, level in enumerate(self.memories[1:], 1):
             copies = level.buffer.copies if self.doubled else (1, 1, 1)
-            each = [w * c if held else 0 for w, c, held in
-                    zip(widths, copies, level.holds, strict=True)]  # fmt: skip
-            mine = [
+            mine = [q for q in range(1, m + 1) if self.memories[q] is level]
+            held = [any(self.keeps[q][t] for q in mine) for t in range(3)]
+            each = [w * c if held[t] else 0 for t, (w, c) in
+                    enumerate(zip(widths, copies, strict=True))]  # fmt: skip
+            rooms = [
                 Ceiling(room.bits, tuple(each[t] if t in room.tensors else 0 for t in range(3)))  # type: ignore[arg-type]
                 for room in rooms_of(level.buffer, level.buffer.holds)
             ]
             if level.name in self.limits:
-                mine.append(Ceiling(self.limits[level.name], (each[0], each[1], each[2])))
-            found.append(tuple(mine))
+                rooms.append(Ceiling(self.limits[level.name], (each[0], each[1], each[2])))
+            found.append(tuple(rooms))
         return tuple(found)
 
     def stride(self, d: int) -> int:
