@@ -228,8 +228,9 @@ class ChainSolver:
 
     def _fill(self, bound: float, way: Way) -> None:
         """Bound it by tables of energy, for the outermost tiles that all ways leave."""
-        if self._frontier is not None:
-            way.bounds.togo.wanted = self._frontier.tiles(way.bounds, self.enough)
+        frontier = way.bounds.frontier
+        if frontier is not None:
+            way.bounds.togo.wanted = frontier.tiles(way.bounds, self.enough)
             if len(way.bounds.togo.wanted) == 0:
                 return
         way.bounds.fill_turns()
