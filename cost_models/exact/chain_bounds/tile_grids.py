@@ -64,9 +64,7 @@ class TileGrids:
         self._reach = [self.reach(m, place) for place in range(len(self.dims))]
         self._around = self._places(m - 1)
         most = (int(r[0][a].max()) + 1 for r, a in zip(self._reach, self._around, strict=True))
-        self._inside = tuple(
-            slice(min(e.stop, n)) for e, n in zip(self.ends(m), most, strict=True)
-        )
+        self._inside = tuple(slice(min(e.stop, n)) for e, n in zip(self.ends(m), most, strict=True))
 
     def _places(self, m: int) -> tuple[IntArray, ...]:
         """Along each dimension, places of a memory's tiles that may be of interest."""

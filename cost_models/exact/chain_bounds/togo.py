@@ -232,7 +232,8 @@ class CostsToGo(TileGrids):
             found: Grid = self._inner(cost, every)
             return found + stays * float(np.asarray(volume).ravel()[0])
         volume = volume[self._inside]
-        return self._joined(cost, volume, np.broadcast_to(stays, [len(a) for a in self._around]), tensor)
+        stays = np.broadcast_to(stays, [len(places) for places in self._around])
+        return self._joined(cost, volume, stays, tensor)
 
     def _joined(self, cost: Grid, volume: Any, stays: Any, tensor: int) -> Grid:
         """The same where what stays costs by tiles around and inside: one by one."""

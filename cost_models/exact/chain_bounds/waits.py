@@ -74,7 +74,8 @@ class WaitingTime(CostsToGo):
         found: dict[Any, Grid] = {}
         for reads, cost in self._waiting_modes(m):
             found[reads] = np.minimum(found[reads], cost) if reads in found else cost
-        self.rest[m - 1] = [RestCosts(reads, NOTHING, self._placed(m - 1, cost)) for reads, cost in found.items()]
+        placed = {reads: self._placed(m - 1, cost) for reads, cost in found.items()}
+        self.rest[m - 1] = [RestCosts(reads, NOTHING, cost) for reads, cost in placed.items()]
 
     def _waiting_modes(self, m: int) -> Iterator[tuple[Any, Grid]]:
         """Which loop is innermost, or which tensor stays while none of its own iterates."""
