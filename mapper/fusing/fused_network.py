@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import baselines
 from layers import TENSORS, Layer
 from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
@@ -19,14 +18,13 @@ from mapper.staying.network_optimum import (
     NodeResult,
 )
 from mapper.staying.shape_facts import KnownMapping, Resident, SumWeights
+from mapper.staying.stay_proof import drawn
 from mapper.staying.stay_schedule import Groups, Stays, StaySchedule, taken_bits
 
 AT_ONCE = 8
 """Tilings of a group that are looked at together."""
 MOST_LOOKED = 400
 """Tilings of a group, with what is in L2 beside it, that are looked at."""
-DRAWN = 64
-"""Mappings of a part that are drawn to begin with."""
 
 
 @dataclass
@@ -119,10 +117,10 @@ class FusedProblem(NetworkProblem):
             return
         self._drawn.add(key)
         problem = self.setting.problem(*part[:3], weights)
-        found = baselines.load("zero-shot").search(problem, DRAWN, 0)
-        if found.mapping is not None:
+        mapping = drawn(problem)
+        if mapping is not None:
             self.learnt += 1
-            facts.add(part.resident, self.setting.known(part.layer, part.resident, found.mapping))
+            facts.add(part.resident, self.setting.known(part.layer, part.resident, mapping))
 
     def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
         """See :meth:`NetworkProblem.parts`; of groups those of the tiling that may be cheapest."""
