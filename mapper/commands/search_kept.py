@@ -84,7 +84,7 @@ def search_kept(
     from mapper.fusing.fused_network import FusedProblem
     from mapper.show.kept_table import print_kept
     from mapper.staying.kept_network import USUAL_GAP, check_keep, keep_network, stored_proofs
-    from mapper.staying.network_optimum import NetworkStoppedError, UnmappableError
+    from mapper.staying.network_result import NetworkStoppedError, UnmappableError
     from mapper.staying.stay_proof import StaySetting
 
     graph: NetworkGraph = layers.graph_of(network)

@@ -27,7 +27,8 @@ from mapper.fusing.fused_group import (
     resident_of,
 )
 from mapper.fusing.part_floors import COUNTS, PartFloors
-from mapper.staying.network_optimum import LayerPart, NetworkProblem
+from mapper.staying.network_result import LayerPart
+from mapper.staying.node_costs import NodeCosts
 from mapper.staying.shape_facts import SumWeights
 from marl_common import FloatArray, IntArray
 
@@ -178,7 +179,7 @@ class GroupCosts:
     """
 
     def __init__(
-        self, tilings: GroupTilings, left: float, weights: SumWeights, network: NetworkProblem
+        self, tilings: GroupTilings, left: float, weights: SumWeights, network: NodeCosts
     ) -> None:
         self.tilings, self.weights, self._left, self._network = tilings, weights, left, network
         self._best: dict[bool, tuple[int, Best | None]] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from layers import TENSORS
 from mapper.staying.kept_network import KeptNetwork
-from mapper.staying.network_optimum import FusedStep
+from mapper.staying.network_result import FusedStep
 from mapper.staying.rooms import home_of
 from marl_common import engineering
 

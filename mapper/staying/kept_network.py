@@ -8,15 +8,10 @@ from typing import Any
 
 from cost_models import Accelerator, Chain
 from layers import NetworkGraph, to_fields
-from mapper.staying.network_optimum import (
-    ENERGY,
-    LATENCY,
-    FusedStep,
-    NetworkProblem,
-    NetworkResult,
-    NodeResult,
-)
+from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.network_result import FusedStep, NetworkResult, NodeResult
 from mapper.staying.rooms import TensorRoom, can_stay, home_of
+from mapper.staying.shape_facts import ENERGY, LATENCY
 from mapper.staying.stay_proof import StayProof, StaySetting
 from marl_runs import Reporter, Store, run_all
 

@@ -13,9 +13,11 @@ from cost_models import Accelerator
 from layers import Layer, NetworkGraph, NodeKind
 from layers.graph_builder import GraphBuilder
 from maestro_env import Problem
-from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem, NetworkResult
+from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.network_result import NetworkResult
+from mapper.staying.node_costs import NodeCosts
 from mapper.staying.rooms import rooms_of
-from mapper.staying.shape_facts import Resident
+from mapper.staying.shape_facts import ENERGY, LATENCY, Resident
 from mapper.staying.stay_proof import StayProof, StaySetting
 from marl_common import FloatArray
 from tests.baselines.proofs import every_action
@@ -98,7 +100,7 @@ def brute(graph: NetworkGraph, setting: StaySetting, counted: bool) -> Points:
     """Energies and latencies of all choices of what stays, and of all mappings: the best ones."""
     chip, rooms = setting.chip, rooms_of(graph, setting.chip)
     sizes = {node.name: node.elements for node in graph.nodes}
-    passes = NetworkProblem(graph, setting, prove_here, counted)
+    passes = NodeCosts(graph, setting, counted)
     costs: dict[tuple[Layer, Resident], FloatArray] = {}
     best: Points = []
     for choice in product((False, True), repeat=len(rooms)):

@@ -11,9 +11,16 @@ from cost_models import load_chip as chip_of
 from layers import Layer
 from layers.graph_builder import GraphBuilder
 from maestro_env import Problem
-from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem
+from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.rooms import TensorRoom, rooms_of
-from mapper.staying.shape_facts import CostLine, KnownMapping, ShapeFacts, SumWeights
+from mapper.staying.shape_facts import (
+    ENERGY,
+    LATENCY,
+    CostLine,
+    KnownMapping,
+    ShapeFacts,
+    SumWeights,
+)
 from mapper.staying.stay_proof import StaySetting
 from mapper.staying.stay_schedule import schedule
 from marl_common import FloatArray, IntArray
@@ -146,7 +153,7 @@ def test_a_list_of_levels_has_a_bound_and_a_schedule_around_brute_force(aim: str
         for place, node in enumerate(graph.nodes):
             assert node.layer is not None
             problem = setting.problem(
-                node.layer, net.resident(node, taken), net.room(place, taken), ENERGY
+                node.layer, net.costs.resident(node, taken), net.costs.room(place, taken), ENERGY
             )
             costs = [
                 (float(e), float(t))
