@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cost_models
-from cost_models import Moved, energy_of_counts, pass_cost
+from cost_models import Moved, energy_of_counts, filter_load_cost, pass_cost
 from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import (
     FusedGroup,
@@ -86,14 +86,7 @@ class GroupTilings:
 
     def loads(self, columns: AxisPlan, place: int) -> tuple[float, float, float]:
         """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2."""
-        width, rate = self.chip.widths.filter, self.chip.buffers()[0].read_bw
-        latency = sum(
-            times * (1 if rate is None else -(-size * width // rate))
-            for size, times in filter_loads(self.group, place, columns).items()
-        )
-        elements = self.group.layers[place].filter_size
-        energy = energy_of_counts(self._model, self.chip, latency, {"dram_fil": elements})
-        return energy, float(latency), elements * width / 8
+        return filter_load_cost(self._model, self.chip, filter_loads(self.group, place, columns))
 
     def pass_costs(self, tiling: FusedTiling, tensor: int) -> tuple[float, float]:
         """Energy [nJ] and latency [cycles] of each pass over a tensor between two layers."""

@@ -56,12 +56,8 @@ class NetworkProblem:
     facts: dict[Layer, ShapeFacts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.costs = self.node_costs()
+        self.costs = NodeCosts(self.graph, self.setting, self.counted, self.facts)
         self._made: set[tuple[Layer, Resident, float, SumWeights]] = set()
-
-    def node_costs(self) -> NodeCosts:
-        """What its nodes cost."""
-        return NodeCosts(self.graph, self.setting, self.counted, self.facts)
 
     @property
     def rooms(self) -> tuple[TensorRoom, ...]:
