@@ -65,7 +65,7 @@ WRITTEN = {
     "mst/table.py": "mst-quality.*",
     "mst/time.py": "mst-time*.*",
     "mst/tried.py": "mst-tried.*",
-    "network_brute.py": "network-brute.csv",
+    "network_brute.py": "network-brute*.csv",
     "network_keep.py": "network-keep.csv network-tiles.csv",
     "network_proofs.py": "network-proofs.csv",
     "networks_table.py": "networks*.csv",

@@ -255,7 +255,9 @@ def keep_network(
     tiles = best(fused(graph, setting, run, counted, gap, problem.facts)) if fused else None
     if tiles is not None and keep.value <= tiles.value:  # within the gap of both
         tiles = replace(keep, bound=min(keep.value, tiles.bound))
-    return KeptNetwork(name, graph, objective, setting.chip, problem.rooms, keep, none, tiles, inputs)
+    return KeptNetwork(
+        name, graph, objective, setting.chip, problem.rooms, keep, none, tiles, inputs
+    )
 
 
 def stored_proofs(

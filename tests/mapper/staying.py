@@ -115,7 +115,9 @@ def _brute(
 ) -> Points:
     """The same where these nodes' filters stay."""
     chip, rooms = setting.two_levels, rooms_of(graph, setting.chip)
-    held = sum(node.layer.filter_size for node in graph.nodes if node.name in filters and node.layer)
+    held = sum(
+        node.layer.filter_size for node in graph.nodes if node.name in filters and node.layer
+    )
     sizes = {node.name: node.elements for node in graph.nodes}
     passes = NodeCosts(graph, setting, counted)
     costs: dict[tuple[Layer, Resident], FloatArray] = {}
