@@ -66,7 +66,7 @@ WRITTEN = {
     "mst/time.py": "mst-time*.*",
     "mst/tried.py": "mst-tried.*",
     "network_brute.py": "network-brute*.csv",
-    "network_keep.py": "network-keep.csv network-tiles.csv",
+    "network_keep.py": "network-keep.csv network-tiles.csv network-inputs.csv",
     "network_proofs.py": "network-proofs.csv",
     "networks_table.py": "networks*.csv",
     "optima/command.py": "optima",

@@ -160,9 +160,9 @@ class NodeCosts:
         found = []
         if (shape, resident) not in self._figures:  # whatever is summed
             self._figures.add((shape, resident))
-            bounds = self.setting.problem(shape, resident, math.inf, ENERGY).figure_bounds
+            floors = self.setting.problem(shape, resident, math.inf, ENERGY).figure_bounds
             for one, name in ((ENERGY, "energy_nj"), (LATENCY, "latency_cycles")):
-                found.append(CostLine(math.inf, one, bounds.get(name, 0.0)))
+                found.append(CostLine(math.inf, one, floors.get(name, 0.0)))
         if isinstance(self.setting.chip, Chain):
             return found
         problem = self.setting.problem(shape, resident, math.inf, weights)
