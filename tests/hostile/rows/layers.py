@@ -143,7 +143,7 @@ ROWS = [
         Row(f"mapper search --network mlp --inputs {given}", says)
         for given, says in [
             ("4", "--inputs 4: runs share nothing without --fuse keep"),
-            ("0 --fuse keep", "0 is not in the range x>=1"),
+            ("0 --fuse keep", "--inputs: got .0.; Input should be greater than or equal to 1"),
             ("4 --fuse tiles", "--inputs 4: filters stay with --fuse keep, not with --fuse tiles"),
             ("4 --fuse keep -a simba", "--inputs 4: expected a chip of two levels"),
         ]
