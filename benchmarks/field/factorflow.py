@@ -41,10 +41,10 @@ class FactorFlow:
         """Write the levels and the product.
 
         Raises:
-            ToolError: The layer is no product, or a capacity is shared by unlike widths.
+            ToolError: The layer is no single product, or a capacity is shared by unlike widths.
         """
-        if case.layer.kind is not LayerKind.GEMM:
-            raise ToolError("products alone")
+        if case.layer.kind is not LayerKind.GEMM or case.layer.groups > 1:
+            raise ToolError("single products alone")
         product = {name: case.statement.extents[dim] for name, dim in DIM.items()}
         stated = {"product": product, "levels": list(levels_of(case))}
         write_files(folder, {"levels.json": json.dumps(stated, indent=1)})

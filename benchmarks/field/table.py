@@ -30,7 +30,7 @@ def table_text(rows: Iterable[Mapping[str, str]]) -> str:
 def _short(name: str, text: str) -> str:
     if name.endswith("_nj") and text:
         return f"{float(text) / 1000:,.2f}"
-    return f"{float(text):.3f}" if name == "ratio" and text else text
+    return f"{float(text):.4f}" if name == "ratio" and text else text
 
 
 def _line(cells: Iterable[str]) -> str:

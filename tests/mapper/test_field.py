@@ -143,7 +143,7 @@ def test_factorflow_gets_elements_and_products_alone(tmp_path: Path) -> None:
     assert sizes["GLB"] == 51200
     assert sizes["Spads_filter"] == 224
     assert stated["product"] == {"M": 24, "K": 12, "N": 16}
-    with pytest.raises(ToolError, match="products alone"):
+    with pytest.raises(ToolError, match="single products alone"):
         tool.state(FieldCase(CONV, "edge"), tmp_path)
 
 
@@ -158,7 +158,7 @@ def test_rows_of_the_table_are_kept(tmp_path: Path, capsys: pytest.CaptureFixtur
     cases = ["edge/mobilenetv2.2", "edge/mobilenetv2.4"]
     words = ["--tools", "factorflow", "--home", str(home), "--out", str(table), "--cases", *cases]
     command.main(words)
-    assert [one["why"] for one in known(table)] == ["kept", "products alone"]
+    assert [one["why"] for one in known(table)] == ["kept", "single products alone"]
     assert "mobilenetv2.2" not in capsys.readouterr().out
 
 
