@@ -37,7 +37,7 @@ from marl_common import Text, atomic_write, brief, parse_record, read_fields
 CLAIM = "network.json"
 FORMAT = "marl-mapper network certificate"
 VERSION = 1
-OBJECTIVES = ("latency", "energy", "edp")
+NETWORK_OBJECTIVES = ("latency", "energy", "edp")
 """Objectives of layers that say something of the whole."""
 MOST_PART = 1 << 29
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -97,10 +97,10 @@ def combine(
         CertificateError: One has no mapping, or they are not of one chip, model and objective.
     """
     first = parts[0].problem
-    if first.objective not in OBJECTIVES:
+    if first.objective not in NETWORK_OBJECTIVES:
         raise CertificateError(
             f"objective: {brief(first.objective)} of layers says nothing of a network; expected "
-            f"{', '.join(OBJECTIVES)}"
+            f"{', '.join(NETWORK_OBJECTIVES)}"
         )
     for number, part in enumerate(parts, 1):
         spec = part.problem
