@@ -16,6 +16,7 @@ from typing import Any
 from cost_models import (
     ChainBatch,
     ChainMapping,
+    CostModelError,
     Mapping,
     MappingBatch,
     MappingError,
@@ -71,6 +72,13 @@ def check_certificate(
         CertificateError: It does not; says what is wrong.
         ValueError: The problem cannot be built any more.
     """
+    try:
+        return _checked(certificate, on_step)
+    except CostModelError as error:
+        raise CertificateError(f"problem: {error}") from None
+
+
+def _checked(certificate: Certificate, on_step: Callable[[int], None] | None) -> Checked:
     began = time.process_time()
     problem = _built(certificate)
     _check_claim(certificate, problem)
