@@ -18,6 +18,7 @@ WRITTEN = {
     "chain_check.py": "chain-check.csv chain-check-uneven.csv",
     "chain_certificates.py": "chain-certificates.csv",
     "chain_proofs.py": "chain-proofs.csv",
+    "chain_random.py": "chain-random.csv",
     "chain_searchers.py": "chain-searchers*.csv chain-seeds.csv",
     "chain_speed.py": "chain-speed.csv chain-comparison.csv",
     "crosscheck_timeloop.py": "crosscheck-timeloop.csv",
