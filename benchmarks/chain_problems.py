@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from cost_models import AcceleratorError, Axis, Chain, ChainLevel, Fanout, Widths
+from cost_models import AcceleratorError, Axis, Chain, ChainLevel, Fanout, Widths, Wires
 from layers import Layer, LayerKind
 from maestro_env import Problem
 
@@ -16,7 +18,7 @@ TRIES = 3_000
 
 def random_problem(seed: int, least: int, most: int, uneven: bool = False) -> Problem:
     """A problem whose space holds between `least` and `most` mappings."""
-    rng = np.random.default_rng(seed)
+    rng, prices = np.random.default_rng(seed), np.random.default_rng((seed, 1))
     for _ in range(TRIES):
         try:
             chip = random_chip(rng, int(rng.integers(1, 3 if uneven else 4)))
@@ -26,7 +28,8 @@ def random_problem(seed: int, least: int, most: int, uneven: bool = False) -> Pr
         problem = Problem(random_layer(rng, uneven), chip, objective, model, {"uneven": uneven})
         taps = any(p.kind == "tile" and p.dim in "RS" for p in problem.space.parameters)
         if least <= problem.space.size <= most and not taps and problem.space.moving:
-            return problem
+            priced = _with_prices(prices, chip)
+            return Problem(problem.layer, priced, objective, model, {"uneven": uneven})
     raise RuntimeError(f"seed {seed}: no space of {least} to {most} mappings in {TRIES} tries")
 
 
@@ -60,6 +63,16 @@ def random_chip(rng: np.random.Generator, memories: int) -> Chain:
         if not level.fanout.any and len(levels) - 1 <= place + 2 and rng.random() < 0.15:
             levels.append(bare(f"B{place}", "KCY"))
     return Chain(tuple(levels), widths=Widths(8, 8, 16, 24), node_nm=28, clock_mhz=500)
+
+
+def _with_prices(rng: np.random.Generator, chip: Chain) -> Chain:
+    """The chip, whose fan-outs' wires cost as much as its memories in every other draw."""
+    levels = []
+    for level in chip.levels:
+        prices = (float(p) for p in rng.uniform(0.0, 0.5, 2))
+        wires = Wires(*prices) if level.fanout.axes and rng.random() < 0.5 else level.network
+        levels.append(replace(level, network=wires))
+    return replace(chip, levels=tuple(levels))
 
 
 def bare(name: str, dims: str) -> ChainLevel:
