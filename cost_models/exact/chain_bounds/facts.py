@@ -134,7 +134,7 @@ class ChainFacts:
         chip, found = self.chip, []
         width = chip.widths.psum if tensor == OUTPUT else chip.widths[tensor]
         for place, nj in deliveries(chip, self._areas):
-            outside = sum(level in self.memories for level in chip.levels[: place + 1])
+            outside = sum(level in chip.levels[: place + 1] for level in self.memories)
             inside = range(outside, self.depth + 1)
             m = next((m for m in inside if self.keeps[m][tensor]), self.depth + 1)
             end = len(chip.levels)
