@@ -197,6 +197,8 @@ def write_network(path: Path, certificate: NetworkCertificate) -> None:
 
 def is_of_network(path: Path) -> bool:
     """Whether a file has a network's claim."""
+    if not path.is_file():
+        return False
     try:
         with zipfile.ZipFile(path) as file:
             return CLAIM in file.namelist()
