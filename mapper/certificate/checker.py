@@ -16,7 +16,6 @@ from typing import Any
 from cost_models import (
     ChainBatch,
     ChainMapping,
-    CostModelError,
     Mapping,
     MappingBatch,
     MappingError,
@@ -69,12 +68,13 @@ def check_certificate(
         on_step: Called with the number of boxes checked so far.
 
     Raises:
-        CertificateError: It does not; says what is wrong.
-        ValueError: The problem cannot be built any more.
+        CertificateError: It does not, or the model cannot cost its problem; says what is wrong.
     """
     try:
         return _checked(certificate, on_step)
-    except CostModelError as error:
+    except CertificateError:
+        raise
+    except ValueError as error:  # what a model finds out when it is asked
         raise CertificateError(f"problem: {error}") from None
 
 
