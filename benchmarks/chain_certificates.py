@@ -3,7 +3,8 @@
     python -m benchmarks chain_certificates
 
 Processor time of one core. The proof's has its first value with it; the check builds the problem,
-walks all boxes, and looks at mappings beside. Rows that are in the file already are kept. Exits with 1 where a certificate does not hold.
+walks all boxes, and looks at mappings beside. Rows that are in the file already are kept. Exits
+with 1 where a certificate does not hold.
 """
 
 from __future__ import annotations
