@@ -117,8 +117,7 @@ CertificateOption = Annotated[
     typer.Option(
         "--certificate",
         metavar="FILE",
-        help="Write the proof into this file, of a network those of all its shapes; `mapper "
-        "validate --certificate FILE` checks it.",
+        help="Write the proof into this file; `mapper validate --certificate FILE` checks it.",
     ),
 ]
 MaxMemoryOption = Annotated[
