@@ -31,6 +31,7 @@ WRITTEN = {
     "export_costs.py": "export-costs*.csv",
     "export_counts.py": "export-counts.csv",
     "export_programs.py": "export-programs.csv",
+    "field/command.py": "field.csv",
     "findings.py": "findings.csv",
     "fused_check.py": "fused-check.csv",
     "import_models.py": "import.csv",
