@@ -122,7 +122,7 @@ def _parameter(
     words = setting.names or (f"--{name.replace('_', '-')}",)
     if kind is bool and not setting.names:
         words = (f"{words[0]}/--no-{words[0][2:]}",)
-    info = typer.Option(*words, help=setting.help, show_default=shown, **ends)
+    info = typer.Option(*words, help=setting.help, show_default=shown, **ends, **setting.looks)
     hint = kind | None if default is None else kind
     return inspect.Parameter(name, KEYWORD, default=default, annotation=Annotated[hint, info])
 
