@@ -59,7 +59,7 @@ def list_accelerators(
         two = [{"name": known} | chip.to_dict() for known, chip in PRESETS.items()]
         print_json(two + [{"name": known} | chip.to_dict() for known, chip in CHAINS.items()])
     else:
-        _list()
+        print_accelerators()
 
 
 def _show(name: str, sets: tuple[str, ...], as_json: bool) -> None:
@@ -76,7 +76,8 @@ def _show(name: str, sets: tuple[str, ...], as_json: bool) -> None:
         print("\nA mapping chooses how many PEs make a cluster; `array` is a count of PEs.")
 
 
-def _list() -> None:
+def print_accelerators() -> None:
+    """Print the accelerators that have a name."""
     from cost_models import CHAINS, PRESETS
     from marl_runs import Column, print_rows
 

@@ -91,7 +91,7 @@ class AimOptions:
     max_area: str | None = option(None, metavar="AREA")
     max_power: str | None = option(None, metavar="POWER")
 
-    def limits(self) -> dict[str, float | None]:
+    def limits(self) -> dict[str, Any]:
         """Limits of an exploration.
 
         Raises:
@@ -99,7 +99,7 @@ class AimOptions:
         """
         from mapper.explore.design_ranges import AREA_UM2, POWER_MW, quantity_of
 
-        limits: dict[str, float | None] = {}
+        limits: dict[str, Any] = {}
         for name, units in (("max_area", AREA_UM2), ("max_power", POWER_MW)):
             text, flag = getattr(self, name), "--" + name.replace("_", "-")
             limits[name] = None if text is None else quantity_of(flag, text, units)
@@ -244,6 +244,5 @@ class FrontOptions:
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
             write_explored(self.out / NAME, done)
-            tell(
-                f"wrote {self.out / NAME}; `mapper report {self.out}` draws it on the network's page"
-            )
+            page = f"`mapper report {self.out}` draws it on the network's page"
+            tell(f"wrote {self.out / NAME}; {page}")
