@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,24 +91,18 @@ def picture_file(flag: str, path: Path) -> Path:
     return path
 
 
-def accelerator_of(
-    text: str, sets: Sequence[str] | None = None, /, **overrides: str | None
-) -> Accelerator:
-    """The accelerator of L2 and L1 that a name or file gives, with single fields replaced.
+def accelerator_of(text: str) -> Accelerator:
+    """The accelerator of L2 and L1 that a name or file gives.
 
     Args:
         text: As ``--accelerator`` takes it.
-        sets: ``PATH=VALUE`` texts of ``--set``.
-        overrides: Fields of :class:`Accelerator` as text; None leaves a field alone.
 
     Raises:
-        AcceleratorError: The text names no accelerator, it is a list of levels, or a field is
-            wrong.
-        OptionError: A field is neither a whole number nor ``none``.
+        AcceleratorError: The text names no accelerator, or it is a list of levels.
     """
     from cost_models import Accelerator, AcceleratorError
 
-    chip = chip_of(text, sets, **overrides)
+    chip = chip_of(text)
     if not isinstance(chip, Accelerator):
         raise AcceleratorError(
             f"accelerator {text}: a list of levels, and this takes chips of two, L2 and L1; "
@@ -118,25 +112,35 @@ def accelerator_of(
 
 
 def chip_of(
-    text: str, sets: Sequence[str] | None = None, /, **overrides: str | None
+    text: str, sets: Sequence[str] = (), overrides: Mapping[str, str | None] | None = None
 ) -> Accelerator | Chain:
-    """The accelerator, of any number of levels; as :func:`accelerator_of`.
+    """The accelerator that a name or file gives, with single fields replaced.
+
+    Args:
+        text: As ``--accelerator`` takes it.
+        sets: ``PATH=VALUE`` texts of ``--set``.
+        overrides: Fields of :class:`Accelerator` as text; None leaves a field alone.
 
     Raises:
-        OptionError: A field of the short form is given for a list of levels.
+        AcceleratorError: The text names no accelerator, or a field is wrong.
+        OptionError: A field is neither a whole number nor ``none``, or one of the short form is
+            given for a list of levels.
     """
     from dataclasses import replace
 
     from cost_models import SHORT_PATHS, Accelerator, load_chip, with_fields
 
     chip = load_chip(text)
+    given = overrides or {}
     fields: dict[str, Any] = {
-        field: _limit(field, value) for field, value in overrides.items() if value is not None
+        field: _limit(field, value)
+        for field, value in (overrides or {}).items()
+        if value is not None
     }
     if isinstance(chip, Accelerator):
-        return with_fields(replace(chip, **fields), sets or ())
+        return with_fields(replace(chip, **fields), sets)
     if [level.name for level in chip.memories] == ["L2", "L1"]:
-        sets = [*_as_paths(fields), *(sets or ())]
+        sets = [*_as_paths(fields), *sets]
         fields = {field: value for field, value in fields.items() if field not in SHORT_PATHS}
     for field in fields:
         flag = "--" + field.replace("_", "-")
@@ -145,7 +149,7 @@ def chip_of(
             f"{flag}: the levels of {text} are a list; say which with --set levels.NAME.FIELD="
             f"VALUE, such as --set levels.{chip.memories[-1].name}.bytes=32k; levels: {names}"
         )
-    return with_fields(chip, sets or ())
+    return with_fields(chip, sets)
 
 
 def _as_paths(fields: dict[str, int | None]) -> Iterator[str]:

@@ -93,7 +93,7 @@ class AnyChip(PathSets, ChipFields, NamedChip):
         Raises:
             ValueError: See :func:`mapper.commands.options.chip_of`.
         """
-        return chip_of(self.accelerator, self.sets, **self.overrides)
+        return chip_of(self.accelerator, self.sets, self.overrides)
 
 
 @dataclass(frozen=True)
