@@ -131,7 +131,6 @@ def chip_of(
     from cost_models import SHORT_PATHS, Accelerator, load_chip, with_fields
 
     chip = load_chip(text)
-    given = overrides or {}
     fields: dict[str, Any] = {
         field: _limit(field, value)
         for field, value in (overrides or {}).items()
