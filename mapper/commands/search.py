@@ -44,12 +44,23 @@ class NetworkOptions(StayOptions, PassOptions, NetworkOption):
     """A network, and what its layers share.
 
     Attributes:
+        inputs: Of --fuse keep: runs of the network, one after another. Filters may stay in L2 from
+            one to the next; figures are a run's mean.
         carry: Of --network with marl, what a layer takes over from those before it: nearest
             (policies and best mappings of the nearest), shared (one set of policies, trained by all
             in turn), nothing.
     """
 
+    inputs: int = option(1, low=1)
     carry: str | None = option(None, shown="nearest")
+
+    def check_words(self) -> None:
+        """Check the options; as :meth:`StayOptions.check_words`."""
+        super().check_words()
+        if self.inputs > 1 and self.fuse == "none":
+            raise OptionError(
+                f"--inputs {self.inputs}: runs share nothing without --fuse keep; give it"
+            )
 
     def named(self) -> str | None:
         """The network with its forward pass; None where a layer is searched."""
@@ -161,10 +172,10 @@ def _search_kept(
         "--timeout": proof.timeout, "--certificate": proof.certificate,
         "--dataflow": problem.dataflow, "--max-memory": proof.max_memory,
     }  # fmt: skip
-    check_kept(spec, method.method, refused, network, shared.fuse)
+    check_kept(spec, method.method, refused, network, shared.fuse, shared.inputs)
     search_kept(
-        network or "", spec.complete(), shared.fuse, counted=shared.counted, gap=proof.gap,
-        store=results.store, workers=results.workers, out=results.out, as_json=results.as_json,
+        network or "", spec.complete(), shared.fuse, inputs=shared.inputs, counted=shared.counted,
+        gap=proof.gap, store=results.store, workers=results.workers, out=results.out, as_json=results.as_json,
     )  # fmt: skip
 
 
