@@ -175,7 +175,8 @@ def _search_kept(
     check_kept(spec, method.method, refused, network, shared.fuse, shared.inputs)
     search_kept(
         network or "", spec.complete(), shared.fuse, inputs=shared.inputs, counted=shared.counted,
-        gap=proof.gap, store=results.store, workers=results.workers, out=results.out, as_json=results.as_json,
+        gap=proof.gap, store=results.store, workers=results.workers, out=results.out,
+        as_json=results.as_json,
     )  # fmt: skip
 
 
