@@ -12,7 +12,6 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
-from marl_common.reading import read_yaml
 from marl_common.settings import OptionText, settings_of
 from marl_common.spelling import not_known
 
@@ -122,7 +121,8 @@ def _parameter(
     words = setting.names or (f"--{name.replace('_', '-')}",)
     if kind is bool and not setting.names:
         words = (f"{words[0]}/--no-{words[0][2:]}",)
-    info = typer.Option(*words, help=setting.help, show_default=shown, **ends)
+    looks: Any = {**ends, **setting.looks}
+    info = typer.Option(*words, help=setting.help, show_default=shown, **looks)
     hint = kind | None if default is None else kind
     return inspect.Parameter(name, KEYWORD, default=default, annotation=Annotated[hint, info])
 
@@ -169,6 +169,8 @@ def _read(path: Path, context: typer.Context) -> tuple[dict[str, Any], dict[str,
     Raises:
         SettingsFileError: It cannot be read, or gives an option no value that it can have.
     """
+    from marl_common.reading import read_yaml
+
     found = read_yaml(path, SettingsFileError, "settings by name: `layers: 6`, one a line")
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
         raise SettingsFileError(f"{path}: expected settings by name, such as `layers: 6`")

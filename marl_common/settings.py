@@ -32,6 +32,7 @@ class OptionText:
         known: Names that it may have; none: any text.
         shown: Default that help shows, where a command works out its own.
         kind: Type of the value; None: that of the default.
+        looks: What Typer knows besides, such as ``metavar`` and ``autocompletion``.
     """
 
     help: str = ""
@@ -43,6 +44,7 @@ class OptionText:
     known: tuple[str, ...] = ()
     shown: str | None = None
     kind: Any = None
+    looks: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def key(self) -> str:
@@ -67,10 +69,18 @@ class OptionText:
 
 
 def option(default: Any, help: str = "", *names: str, **limits: Any) -> Any:
-    """A field of a frozen dataclass that is an option, see :class:`OptionText`."""
+    """A field of a frozen dataclass that is an option, see :class:`OptionText`.
+
+    Args:
+        default: Its default.
+        help: What help says; empty: what the docstring of its class says.
+        names: Names of the option; none: the field's name.
+        limits: Attributes of :class:`OptionText`; all others are ``looks``.
+    """
     kind = limits.pop("kind", None) or (str if default in (None, ()) else type(default))
     kind = Path if issubclass(kind, Path) else kind
-    setting = OptionText(help, names, kind=kind, **limits)
+    looks = {name: limits.pop(name) for name in [*limits] if name not in OptionText.__match_args__}
+    setting = OptionText(help, names, kind=kind, looks=looks, **limits)
     return field(default=default, metadata={"setting": setting})
 
 

@@ -7,12 +7,16 @@ from typing import Annotated
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import JsonFlag, OptionError, Sets, chip_of
+from mapper.commands.options import OptionError, chip_of
+from mapper.commands.problem_options import PathSets
+from marl_common import AsJson, takes_records
 
 UNLIMITED = "unlimited"
 
 
+@takes_records
 def list_accelerators(
+    *,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -27,8 +31,8 @@ def list_accelerators(
     levels: Annotated[
         bool, typer.Option("--levels", help="With --template: levels as a list, of any number.")
     ] = False,
-    sets: Sets = None,
-    as_json: JsonFlag = False,
+    paths: PathSets,
+    as_json: AsJson = False,
 ) -> None:
     """List the accelerators that have a name; any other is a YAML file with the same fields.
 
@@ -38,6 +42,7 @@ def list_accelerators(
     from cost_models import accelerator_template
     from marl_runs import print_json
 
+    sets = paths.sets
     if levels and not template:
         raise OptionError(
             "--levels belongs to --template; give NAME or FILE to see a chip's levels"
@@ -54,10 +59,10 @@ def list_accelerators(
         two = [{"name": known} | chip.to_dict() for known, chip in PRESETS.items()]
         print_json(two + [{"name": known} | chip.to_dict() for known, chip in CHAINS.items()])
     else:
-        _list()
+        print_accelerators()
 
 
-def _show(name: str, sets: list[str] | None, as_json: bool) -> None:
+def _show(name: str, sets: tuple[str, ...], as_json: bool) -> None:
     from cost_models import Accelerator, hierarchy
     from marl_runs import print_json
 
@@ -71,7 +76,8 @@ def _show(name: str, sets: list[str] | None, as_json: bool) -> None:
         print("\nA mapping chooses how many PEs make a cluster; `array` is a count of PEs.")
 
 
-def _list() -> None:
+def print_accelerators() -> None:
+    """Print the accelerators that have a name."""
     from cost_models import CHAINS, PRESETS
     from marl_runs import Column, print_rows
 

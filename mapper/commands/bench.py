@@ -8,20 +8,18 @@ from typing import Annotated
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import (
-    DEFAULT_STORE,
-    OptionError,
-    StoreOption,
-    WorkersOption,
-    cores,
-)
+from mapper.commands.options import OptionError
+from mapper.commands.work_options import WorkOptions
 from mapper.output import check_writable
+from marl_common import takes_records
 
 SEEDS = 3
 MOST_SEEDS = 1_000
 
 
+@takes_records
 def bench(
+    *,
     searcher: Annotated[
         str,
         typer.Argument(
@@ -44,8 +42,7 @@ def bench(
             help="Write the result file, which `mapper validate --bench FILE` checks.",
         ),
     ] = None,
-    store: StoreOption = DEFAULT_STORE,
-    workers: WorkersOption = 0,
+    work: WorkOptions,
 ) -> None:
     """Measure a searcher's gap to the proven optima of 30 problems.
 
@@ -67,9 +64,9 @@ def bench(
             raise OptionError(f"--out {out}: is a folder; expected a file's name")
         check_writable(out.parent, "--out")
     number = 1 if quick else seeds
-    with Store.open(store) as opened:
+    with Store.open(work.store) as opened:
         try:
-            files = [do_bench(method, number, opened, workers or cores()) for method in methods]
+            files = [do_bench(method, number, opened, work.processes) for method in methods]
         except StoppedError:
             tell(go_on_with())
             raise typer.Exit(1) from None

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import (
-    AcceleratorOption,
-    CostModelOption,
-    LayerOption,
-    ObjectiveOption,
-    OptionError,
-    SeedOption,
-    SpaceOption,
-    space_of,
-)
+from mapper.commands.options import LayerOption, ObjectiveOption, OptionError
+from mapper.commands.problem_options import NamedChip, NamedModel, WholeSpace
 from mapper.output import check_writable
-from marl_common import suggest
+from marl_common import LARGEST_SEED, option, suggest, takes_records
 from marl_runs import Column, print_rows, save_figure, say, tell
 
 if TYPE_CHECKING:
+    from maestro_env import Problem
     from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
 
 
@@ -30,40 +24,78 @@ MOST_DATASET = 100_000_000
 """Samples that a dataset in memory may have."""
 
 
+@dataclass(frozen=True)
+class SampleOptions:
+    """What is explored, and what of it counts.
+
+    Attributes:
+        policy: The searcher that explores: random, ga, gamma, ppo ...
+        samples: Samples of the dataset.
+        seed: Same seed, same samples.
+        top: Best share of the samples that counts [%].
+    """
+
+    policy: str = option("random", autocompletion=completion.methods)
+    samples: int = option(20_000, low=3, high=MOST_DATASET)
+    seed: int = option(0, low=0, high=LARGEST_SEED)
+    top: float = option(15.0)
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """How parameters become agents.
+
+    Attributes:
+        correlation: pearson, spearman or mutual-information.
+        linkage: ward, average, complete or single.
+        metric: Distance of two parameters: rows (of |r|), or pairs (1 - |r|).
+        reward: Correlate with the objective, too.
+        agents: auto (from the dendrogram), or a number of agents.
+        threshold: Cut the dendrogram at this distance instead.
+    """
+
+    correlation: str = option("pearson")
+    linkage: str = option("ward")
+    metric: str = option("rows")
+    reward: bool = option(False, "", "--reward")
+    agents: str = option("auto")
+    threshold: float | None = option(None, kind=float)
+
+    def check(self) -> None:
+        """Check words and numbers.
+
+        Raises:
+            OptionError: There is no such word, or the threshold is out of range.
+            ClusteringError: They do not go together.
+        """
+        from mapper.clustering.correlation import METHODS
+        from mapper.clustering.tree import LINKAGES, METRICS, check_tree_options
+
+        for name, known in (("correlation", METHODS), ("linkage", LINKAGES), ("metric", METRICS)):
+            given = getattr(self, name)
+            if given not in known:
+                raise OptionError(
+                    f"--{name}: got {given!r}, expected {', '.join(known)}.{suggest(given, known)}"
+                )
+        check_tree_options(self.linkage, self.metric, self.reward)
+
+    def how(self) -> dict[str, Any]:
+        """What an assignment keeps of them."""
+        return {
+            name: getattr(self, name) for name in ("correlation", "linkage", "metric", "reward")
+        }
+
+
+@takes_records
 def cluster(
+    *,
     layer: LayerOption,
     objective: ObjectiveOption = "edp",
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="The searcher that explores: random, ga, gamma, ppo ...",
-            autocompletion=completion.methods,
-        ),
-    ] = "random",
-    samples: Annotated[
-        int, typer.Option(min=3, max=MOST_DATASET, help="Samples of the dataset.")
-    ] = 20_000,
-    seed: SeedOption = 0,
-    top: Annotated[float, typer.Option(help="Best share of the samples that counts [%].")] = 15.0,
-    correlation: Annotated[
-        str, typer.Option(help="pearson, spearman or mutual-information.")
-    ] = "pearson",
-    linkage: Annotated[str, typer.Option(help="ward, average, complete or single.")] = "ward",
-    metric: Annotated[
-        str, typer.Option(help="Distance of two parameters: rows (of |r|), or pairs (1 - |r|).")
-    ] = "rows",
-    reward: Annotated[
-        bool, typer.Option("--reward", help="Correlate with the objective, too.")
-    ] = False,
-    agents: Annotated[
-        str, typer.Option(help="auto (from the dendrogram), or a number of agents.")
-    ] = "auto",
-    threshold: Annotated[
-        float | None, typer.Option(help="Cut the dendrogram at this distance instead.")
-    ] = None,
-    accelerator: AcceleratorOption = "edge",
-    cost_model: CostModelOption = "exact",
-    space: SpaceOption = None,
+    sampling: SampleOptions,
+    options: TreeOptions,
+    chip: NamedChip,
+    model: NamedModel,
+    space: WholeSpace,
     dataset: Annotated[
         Path | None, typer.Option(help="Use this dataset (.npz) instead of sampling one.")
     ] = None,
@@ -80,46 +112,48 @@ def cluster(
     The printed assignment goes into ``mapper search --agents FILE``.
     """
     from maestro_env import Problem
-    from mapper.clustering import cluster as build_tree
-    from mapper.clustering import correlate
-    from mapper.clustering.correlation import METHODS
-    from mapper.clustering.dataset import Dataset, collect
-    from mapper.clustering.tree import LINKAGES, METRICS, check_tree_options
 
-    budget = _budget(agents)
-    for option, name, known in (
-        ("--correlation", correlation, METHODS),
-        ("--linkage", linkage, LINKAGES),
-        ("--metric", metric, METRICS),
-    ):
-        if name not in known:
-            raise OptionError(
-                f"{option}: got {name!r}, expected {', '.join(known)}.{suggest(name, known)}"
-            )
-    check_tree_options(linkage, metric, reward)
+    budget = _budget(options.agents)
+    options.check()
+    top, threshold = sampling.top, options.threshold
     if not 0 < top <= 100:
         raise OptionError(f"--top: got {top:g}, expected a share above 0 and up to 100 [%]")
     if threshold is not None and not 0 <= threshold < float("inf"):
         raise OptionError(f"--threshold: got {threshold:g}, expected a distance of at least 0")
     if out is not None:
         check_writable(out)
-    of_space = space_of(space, None, cost_model)
-    problem = Problem(layer, accelerator, objective, cost_model, of_space)
-    if dataset is not None:
-        data = Dataset.load(dataset)
-    else:
-        tell(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples")
-        data = collect(problem, policy, samples, seed)
-        data = data.choosing(problem.space.nvec > 1)
-    best, values = data.best_with_values(top)
-    matrix = correlate(best, data.names, data.categorical, correlation, values if reward else None)
-    tree = build_tree(matrix, linkage, metric, reward)
-    how = {"correlation": correlation, "linkage": linkage, "metric": metric, "reward": reward}
-    source = {**data.source, "top_percent": top, **how}
+    of_space = space.options(model.cost_model)
+    problem = Problem(layer, chip.accelerator, objective, model.cost_model, of_space)
+    data = _data(problem, dataset, sampling)
+    matrix, tree = _tree(data, top, options)
+    source = {**data.source, "top_percent": top, **options.how()}
     assignment = tree.assign(budget, threshold, **_short(source))
     _print(data, matrix, tree, assignment)
     if out is not None:
         _write(out, data, matrix, tree, assignment, with_dataset=dataset is None)
+
+
+def _data(problem: Problem, dataset: Path | None, sampling: SampleOptions) -> Dataset:
+    """The samples, read or drawn."""
+    from mapper.clustering.dataset import Dataset, collect
+
+    if dataset is not None:
+        return Dataset.load(dataset)
+    policy, samples = sampling.policy, sampling.samples
+    tell(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples")
+    data = collect(problem, policy, samples, sampling.seed)
+    return data.choosing(problem.space.nvec > 1)
+
+
+def _tree(data: Dataset, top: float, options: TreeOptions) -> tuple[Correlation, ClusterTree]:
+    """How the parameters of the best samples depend on each other, and the tree of it."""
+    from mapper.clustering import cluster as build_tree
+    from mapper.clustering import correlate
+
+    best, values = data.best_with_values(top)
+    reward = values if options.reward else None
+    matrix = correlate(best, data.names, data.categorical, options.correlation, reward)
+    return matrix, build_tree(matrix, options.linkage, options.metric, options.reward)
 
 
 def _budget(agents: str) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,32 +11,87 @@ import typer
 
 from mapper.commands import completion
 from mapper.commands.options import (
-    DEFAULT_STORE,
     MOST_SAMPLES,
     MOST_SEEDS,
-    AcceleratorOption,
-    CostModelOption,
-    DataflowOption,
-    ModelOptions,
     OptionError,
-    Sets,
-    SpaceOption,
-    StoreOption,
     TargetOption,
-    WorkersOption,
     checked_target,
-    cores,
-    cost_model_with,
-    space_of,
 )
+from mapper.commands.problem_options import ModelledChip, SpaceOptions
+from mapper.commands.work_options import RayWork
 from mapper.output import check_writable
+from marl_common import option, suggest, takes_records
 from marl_runs import go_on_with, tell
 
 if TYPE_CHECKING:
+    from mapper.compare.summary import Summary
     from marl_runs import RunSummary
 
 
+@dataclass(frozen=True)
+class SearchWork(RayWork):
+    """Where searches are kept, and who does them.
+
+    Attributes:
+        ray_address: Search on a Ray cluster instead: auto, HOST:PORT or local.
+    """
+
+    ray_address: str | None = option(None)
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What is shown.
+
+    Attributes:
+        no_run: Only show what the store holds already.
+        plots: Draw the plots into this folder, too.
+        format: table, markdown, csv, json or latex.
+        verbose: Of --format table: all tables, not the gaps alone.
+    """
+
+    no_run: bool = option(False, "", "--no-run")
+    plots: Path | None = option(None, kind=Path)
+    format: str = option("table")
+    verbose: bool = option(False, "", "--verbose")
+
+    def check(self) -> None:
+        """Find out before anything is searched whether it can be shown.
+
+        Raises:
+            OptionError: There is no such format.
+            OutputError: The folder of plots cannot be written to.
+            ValueError: What draws them is missing.
+        """
+        from mapper.compare import FORMATS
+        from marl_runs import new_figure
+
+        if self.format not in FORMATS:
+            raise OptionError(
+                f"--format: got {self.format!r}, expected {', '.join(FORMATS)}."
+                f"{suggest(self.format, list(FORMATS))}"
+            )
+        if self.plots is not None:
+            new_figure(1, 1)  # says before the searches that matplotlib is missing
+            check_writable(self.plots, "--plots")
+
+    def show(self, summaries: Sequence[Summary]) -> None:
+        """Print tables and draw plots."""
+        from mapper.compare import FORMATS
+        from mapper.compare.formats import as_terminal
+
+        every = self.verbose and self.format == "table"
+        print(as_terminal(summaries, every=True) if every else FORMATS[self.format](summaries))
+        if self.plots is not None:
+            from mapper.compare.figures import write_figures
+
+            for path in [path for one in summaries for path in write_figures(one, self.plots)]:
+                tell(f"wrote {path}")
+
+
+@takes_records
 def compare(
+    *,
     layers: Annotated[
         str,
         typer.Option(
@@ -63,24 +120,15 @@ def compare(
             autocompletion=completion.method_lists,
         ),
     ] = "all",
-    accelerator: AcceleratorOption = "edge",
-    sets: Sets = None,
-    cost_model: CostModelOption = "exact",
-    cost_model_option: ModelOptions = None,
+    chip: ModelledChip,
     budget: Annotated[
         int, typer.Option(min=1, max=MOST_SAMPLES, help="Samples of each search.")
     ] = 20_000,
     seeds: Annotated[
         int, typer.Option(min=1, max=MOST_SEEDS, help="Searches of each method on each layer.")
     ] = 5,
-    space: SpaceOption = None,
-    dataflow: DataflowOption = None,
-    store: StoreOption = DEFAULT_STORE,
-    workers: WorkersOption = 0,
-    ray_address: Annotated[
-        str | None,
-        typer.Option(help="Search on a Ray cluster instead: auto, HOST:PORT or local."),
-    ] = None,
+    space: SpaceOptions,
+    work: SearchWork,
     target: TargetOption = 1.05,
     timeout: Annotated[
         float,
@@ -90,65 +138,39 @@ def compare(
             "the physical bound otherwise. 0 proves nothing.",
         ),
     ] = 10.0,
-    no_run: Annotated[
-        bool, typer.Option("--no-run", help="Only show what the store holds already.")
-    ] = False,
-    plots: Annotated[
-        Path | None, typer.Option(help="Draw the plots into this folder, too.")
-    ] = None,
-    format: Annotated[
-        str, typer.Option("--format", help="table, markdown, csv, json or latex.")
-    ] = "table",
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Of --format table: all tables, not the gaps alone.")
-    ] = False,
+    shown: TableOptions,
 ) -> None:
     """Compare searchers on the same problems, with the same samples and seeds.
 
     The same command resumes: finished searches are kept in the store. Exit code 1 says that some
     cells of the table are missing.
     """
-    from mapper.compare import FORMATS, make_plan
-    from mapper.compare.formats import as_terminal
+    from mapper.compare import make_plan
     from mapper.compare.gap_proofs import prove_gaps
     from mapper.compare.run import run_plan, summarise
-    from marl_common import suggest
-    from marl_runs import Store, new_figure
+    from marl_runs import Store
 
-    if format not in FORMATS:
-        raise OptionError(
-            f"--format: got {format!r}, expected {', '.join(FORMATS)}."
-            f"{suggest(format, list(FORMATS))}"
-        )
     checked_target(target)
-    if plots is not None:
-        new_figure(1, 1)  # says before the searches that matplotlib is missing
-        check_writable(plots, "--plots")
+    shown.check()
     plan = make_plan(
         _listed(layers),
         _listed(objectives),
         _listed(methods),
-        accelerator=accelerator,
-        sets=sets or (),
-        cost_model=cost_model_with(cost_model, cost_model_option),
+        accelerator=chip.accelerator,
+        sets=chip.sets,
+        cost_model=chip.model(),
         budget=budget,
         seeds=seeds,
-        space=space_of(space, dataflow, cost_model),
+        space=space.options(chip.cost_model),
     )
-    with Store.open(store, create=not no_run) as opened:
-        if not no_run:
-            outcome = run_plan(plan, opened, workers=workers or cores(), ray_address=ray_address)
+    with Store.open(work.store, create=not shown.no_run) as opened:
+        if not shown.no_run:
+            outcome = run_plan(plan, opened, workers=work.processes, ray_address=work.ray_address)
             _tell(outcome)
             if timeout > 0 and not outcome.stopped:
-                prove_gaps(plan, opened, timeout, workers=workers or cores())
+                prove_gaps(plan, opened, timeout, workers=work.processes)
         summaries = summarise(plan, opened, target)
-    every = verbose and format == "table"
-    print(as_terminal(summaries, every=True) if every else FORMATS[format](summaries))
-    if plots is not None:
-        from mapper.compare.figures import write_figures
-
-        for path in [path for summary in summaries for path in write_figures(summary, plots)]:
-            tell(f"wrote {path}")
+    shown.show(summaries)
     if not all(entry.finished for summary in summaries for entry in summary.entries):
         raise typer.Exit(1)
 

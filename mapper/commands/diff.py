@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mapper.commands.options import (
-    AcceleratorOption,
-    JsonFlag,
     ObjectiveOption,
     OptionalLayer,
     OptionError,
 )
+from mapper.commands.problem_options import NamedChip
+from marl_common import AsJson, takes_records
 from marl_runs import print_json
 
 if TYPE_CHECKING:
@@ -25,13 +25,15 @@ Source = Annotated[
 ]
 
 
+@takes_records
 def diff(
+    *,
     first: Source,
     second: Source,
     layer: OptionalLayer = None,
-    accelerator: AcceleratorOption = "edge",
+    chip: NamedChip,
     objective: ObjectiveOption = "edp",
-    as_json: JsonFlag = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print what differs between two mappings of a layer, and what each difference costs.
 
@@ -40,7 +42,7 @@ def diff(
     """
     from mapper.mapping_changes import changes_between
 
-    sources = [_source(path, layer, accelerator) for path in (first, second)]
+    sources = [_source(path, layer, chip.accelerator) for path in (first, second)]
     one, other = sources
     if (one.layer.shape, one.chip) != (other.layer.shape, other.chip):
         raise OptionError(

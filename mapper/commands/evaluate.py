@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import (
-    AcceleratorOption,
-    JsonFlag,
-    L1Bytes,
-    L2Bytes,
-    ModelOptions,
-    NocBw,
-    NumPes,
-    OffchipBw,
-    OptionError,
-    Sets,
-    SimdLanes,
-    chip_of,
-    cost_model_with,
-)
-from marl_common import read_text
+from mapper.commands.options import OptionError
+from mapper.commands.problem_options import AnyChip, ModelOptions
+from marl_common import AsJson, option, read_text, takes_records
 from marl_runs import print_json, say, tell
 
 if TYPE_CHECKING:
@@ -35,7 +23,32 @@ if TYPE_CHECKING:
     Chip = Accelerator | Chain
 
 
+@dataclass(frozen=True)
+class EvaluatedModels(ModelOptions):
+    """A cost model, or all.
+
+    Attributes:
+        cost_model: exact, maestro, ..., or all of them side by side.
+    """
+
+    cost_model: str = option("exact", autocompletion=completion.cost_models)
+
+    def models(self, no_guard: bool) -> dict[str, CostModel]:
+        """Every model by its name.
+
+        Raises:
+            ValueError: There is none, or an option is wrong.
+        """
+        if self.cost_model == "all" and self.cost_model_option:
+            raise OptionError(
+                "--cost-model-option: models differ in options; give one --cost-model"
+            )
+        return _models(self.model(), no_guard)
+
+
+@takes_records
 def evaluate(
+    *,
     layer: Annotated[
         str | None,
         typer.Option(
@@ -50,49 +63,24 @@ def evaluate(
     dataflow: Annotated[
         Path | None, typer.Option(help="MAESTRO's directives, or a whole network, as .m.")
     ] = None,
-    accelerator: AcceleratorOption = "edge",
-    cost_model: Annotated[
-        str,
-        typer.Option(
-            help="exact, maestro, ..., or all of them side by side.",
-            autocompletion=completion.cost_models,
-        ),
-    ] = "exact",
-    cost_model_option: ModelOptions = None,
+    chip: AnyChip,
+    model: EvaluatedModels,
     no_guard: Annotated[
         bool, typer.Option("--no-guard", help="The maestro model's raw figures, impossible or not.")
     ] = False,
-    num_pes: NumPes = None,
-    l1_bytes: L1Bytes = None,
-    l2_bytes: L2Bytes = None,
-    noc_bw: NocBw = None,
-    offchip_bw: OffchipBw = None,
-    simd_lanes: SimdLanes = None,
-    sets: Sets = None,
-    as_json: JsonFlag = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print the cost of a mapping, or why it has none (exit code 1)."""
-    chip = chip_of(
-        accelerator,
-        sets,
-        num_pes=num_pes,
-        l1_bytes=l1_bytes,
-        l2_bytes=l2_bytes,
-        noc_bw=noc_bw,
-        offchip_bw=offchip_bw,
-        simd_lanes=simd_lanes,
-    )
+    loaded = chip.chip()
     pairs = _pairs(layer, mapping, dataflow)
-    if cost_model == "all" and cost_model_option:
-        raise OptionError("--cost-model-option: models differ in options; give one --cost-model")
-    models = _models(cost_model_with(cost_model, cost_model_option), no_guard)
-    results = [(pair, _evaluated(pair, chip, models)) for pair in pairs]
+    models = model.models(no_guard)
+    results = [(pair, _evaluated(pair, loaded, models)) for pair in pairs]
     from mapper.show.cost import print_costs_of_layers
 
     if as_json:
-        _print_json(results, chip)
+        _print_json(results, loaded)
     elif len(results) == 1:
-        _print_one(*results[0], chip, models)
+        _print_one(*results[0], loaded, models)
     else:
         print_costs_of_layers([(layer.name, costs) for (layer, _), costs in results])
     if not all(cost.feasible for _, costs in results for cost in costs.values()):

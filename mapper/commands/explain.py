@@ -9,8 +9,6 @@ import typer
 
 from mapper.commands.options import (
     DEFAULT_STORE,
-    AcceleratorOption,
-    JsonFlag,
     ObjectiveOption,
     OptionalLayer,
     OptionError,
@@ -19,14 +17,17 @@ from mapper.commands.options import (
     accelerator_of,
     picture_file,
 )
-from marl_common import engineering
+from mapper.commands.problem_options import NamedChip
+from marl_common import AsJson, engineering, takes_records
 from marl_runs import print_json, save_figure, tell
 
 if TYPE_CHECKING:
     from marl_runs import StoredRun
 
 
+@takes_records
 def explain(
+    *,
     run: Annotated[
         str | None,
         typer.Argument(help="Number of a run, or how its key begins.", show_default=False),
@@ -38,13 +39,13 @@ def explain(
     plot: Annotated[Path | None, typer.Option(help="Draw the parameters into this file.")] = None,
     layer: OptionalLayer = None,
     objective: ObjectiveOption = "edp",
-    accelerator: AcceleratorOption = "edge",
+    chip: NamedChip,
     pretrained: Annotated[
         str,
         typer.Option(help="Of --layer: agents of `mapper pretrain`; auto: those of the package."),
     ] = "auto",
     seed: SeedOption = 0,
-    as_json: JsonFlag = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show how the parameters of a run's best mapping settled, or why agents propose a mapping.
 
@@ -55,7 +56,7 @@ def explain(
     if (run is None) == (layer is None):
         raise OptionError("expected a run, or --layer L: one of them")
     if layer is not None:
-        _explain_proposal(layer, objective, accelerator, pretrained, seed, as_json)
+        _explain_proposal(layer, objective, chip.accelerator, pretrained, seed, as_json)
         return
     assert run is not None
     from mapper.evolution import of_run

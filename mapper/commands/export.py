@@ -10,18 +10,21 @@ import typer
 from mapper.commands import completion
 from mapper.commands.options import (
     DEFAULT_STORE,
-    AcceleratorOption,
     OptionalLayer,
     OptionError,
     StoreOption,
 )
+from mapper.commands.problem_options import NamedChip
 from mapper.output import check_writable
+from marl_common import takes_records
 
 if TYPE_CHECKING:
     from mapper.export.export_source import ExportSource
 
 
+@takes_records
 def export(
+    *,
     source: Annotated[
         Path | None, typer.Argument(help="Folder of `mapper search --out`.", show_default="none")
     ] = None,
@@ -38,7 +41,7 @@ def export(
     store: StoreOption = DEFAULT_STORE,
     layer: OptionalLayer = None,
     mapping: Annotated[Path | None, typer.Option(help="With --layer: a mapping as YAML.")] = None,
-    accelerator: AcceleratorOption = "edge",
+    chip: NamedChip,
     pad: Annotated[
         bool, typer.Option("--pad", help="Where a tile does not divide, export a larger layer.")
     ] = False,
@@ -51,7 +54,7 @@ def export(
     from marl_runs import tell
 
     check_tool(to)
-    found = _source(source, run, store, layer, mapping, accelerator)
+    found = _source(source, run, store, layer, mapping, chip.accelerator)
     texts = files_for(to, found, pad=pad, openmp=openmp)
     check_writable(out)
     for path in write_files(out, texts):

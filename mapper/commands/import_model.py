@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mapper.commands.options import JsonFlag
-from mapper.commands.pass_options import BatchOption, CacheOption, TokensOption
+from mapper.commands.pass_options import PassOptions
+from marl_common import AsJson, takes_records
 
 if TYPE_CHECKING:
     from layers import Imported
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 OPTIONS = ("--tokens", "--cache", "--batch", "--shape")
 
 
+@takes_records
 def import_model(
+    *,
     model: Annotated[Path, typer.Argument(help="A .onnx model or a transformer's config.json.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the layers here (.yaml).")
@@ -29,10 +32,8 @@ def import_model(
             help="Value of a symbolic axis of an ONNX model, such as batch=1; repeatable."
         ),
     ] = None,
-    tokens: TokensOption = None,
-    cache: CacheOption = None,
-    batch: BatchOption = None,
-    as_json: JsonFlag = False,
+    forward: PassOptions,
+    as_json: AsJson = False,
 ) -> None:
     """Read a model's layers, and say what was skipped and what cannot be mapped."""
     import layers
@@ -43,14 +44,16 @@ def import_model(
     axes = _axes(shape or [])
     ending = model.suffix.lower()
     foreign = ("--tokens", "--cache", "--batch") if ending == ".onnx" else ("--shape",)
-    for option, value in zip(OPTIONS, (tokens, cache, batch, shape), strict=True):
+    for option, value in zip(OPTIONS, (*astuple(forward), shape), strict=True):
         if value is not None and option in foreign:
             other = "a config.json" if ending == ".onnx" else "an ONNX model"
             raise layers.ImportingError(f"{option}: {model} has none, expected {other} with it")
     if ending == ".onnx":
         found = layers.from_onnx(model, axes)
     elif ending == ".json":
-        found = layers.from_huggingface(model, tokens, batch or 1, cache or 0)
+        found = layers.from_huggingface(
+            model, forward.tokens, forward.batch or 1, forward.cache or 0
+        )
     else:
         raise layers.ImportingError(
             f"{model}: expected a .onnx model or a transformer's config.json; a module of PyTorch "

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import JsonFlag
-from marl_common import atomic_write
+from marl_common import AsJson, atomic_write
 
 if TYPE_CHECKING:
     from layers import Layer
@@ -34,7 +33,7 @@ def list_layers(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="With --graph: draw it here (.svg).")
     ] = None,
-    as_json: JsonFlag = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the networks of the zoo, or the layers of one."""
     import layers

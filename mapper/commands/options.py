@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 
 from mapper.commands import completion
 from mapper.output import check_writable
-from marl_common import LARGEST_SEED, MOST_THREADS, suggest
+from marl_common import LARGEST_SEED, suggest
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain
@@ -39,31 +39,6 @@ _LAYER = typer.Option(
 )
 LayerOption = Annotated[str, _LAYER]
 OptionalLayer = Annotated[str | None, _LAYER]
-AcceleratorOption = Annotated[
-    str,
-    typer.Option(
-        "--accelerator",
-        "-a",
-        help="Preset (`mapper accelerators` lists them) or YAML file.",
-        autocompletion=completion.accelerators,
-    ),
-]
-CostModelOption = Annotated[
-    str,
-    typer.Option(
-        "--cost-model",
-        help="exact, maestro, ...; with options: exact:area=maestro.",
-        autocompletion=completion.cost_models,
-    ),
-]
-ModelOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cost-model-option",
-        metavar="NAME=VALUE",
-        help="Option of the cost model: double_buffer=false, energy=maestro; repeatable.",
-    ),
-]
 ObjectiveOption = Annotated[
     str,
     typer.Option(
@@ -79,87 +54,13 @@ SPACE_OPTIONS = (
     "uneven",
 )
 """Options of a map space that the command line sets."""
-SpaceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--space",
-        metavar="NAME=VALUE",
-        help="Of the map space: tiles=divisors, filters=free, parallel=KC, orders=permutation, "
-        "co_search=num_pes, full (two parallel dimensions a level, and bypass); or paper, paper-10 "
-        "(the mapping paper's). Of a chip that is a list of levels: tiles, filters, uneven (a "
-        "memory as an entry a tensor), full; repeatable.",
-    ),
-]
-DataflowOption = Annotated[
-    str | None,
-    typer.Option(
-        "--dataflow",
-        help="Only mappings of this dataflow: ws, os, is, nvdla, eyeriss-rs, shidiannao or tpu.",
-        autocompletion=completion.dataflows,
-        show_default="any",
-    ),
-]
 SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Same seed, same samples.")]
-GapOption = Annotated[
-    float,
-    typer.Option(help="Of proofs: stop when at most this share above the optimum: 0.01 is 1 %."),
-]
-TimeoutOption = Annotated[
-    float | None,
-    typer.Option(
-        help="Stop the search, or the proof, after so many seconds; 0 gives a proof's first value "
-        "and its gap.",
-        show_default="none; the proof after another search: as long as that took",
-    ),
-]
-CertificateOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--certificate",
-        metavar="FILE",
-        help="Write the proof into this file; `mapper validate --certificate FILE` checks it.",
-    ),
-]
-MaxMemoryOption = Annotated[
-    float | None,
-    typer.Option(help="Of the methods auto and optimal: memory of the proof, in MB."),
-]
 DEFAULT_STORE = "runs.sqlite"
 StoreOption = Annotated[
     str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
 ]
-WorkersOption = Annotated[
-    int,
-    typer.Option(min=0, max=MOST_THREADS, help="Processes, one thread each; 0 takes one a core."),
-]
 TargetOption = Annotated[
     float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
-]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.")]
-
-_PANEL = "Accelerator, field by field (a number, or `none` for unlimited)"
-NumPes = Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="Processing elements.")]
-L1Bytes = Annotated[
-    str | None, typer.Option(rich_help_panel=_PANEL, help="L1 of one PE, in bytes.")
-]
-L2Bytes = Annotated[str | None, typer.Option(rich_help_panel=_PANEL, help="Shared L2, in bytes.")]
-NocBw = Annotated[
-    str | None, typer.Option(rich_help_panel=_PANEL, help="L2 to the PEs, in elements/cycle.")
-]
-OffchipBw = Annotated[
-    str | None, typer.Option(rich_help_panel=_PANEL, help="DRAM to L2, in elements/cycle.")
-]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        rich_help_panel=_PANEL,
-        metavar="PATH=VALUE",
-        help="A field of the chip by its path, such as levels.L2.bytes=32k; may be repeated.",
-    ),
-]
-SimdLanes = Annotated[
-    str | None, typer.Option(rich_help_panel=_PANEL, help="MACs of one PE in a cycle.")
 ]
 
 
@@ -190,24 +91,18 @@ def picture_file(flag: str, path: Path) -> Path:
     return path
 
 
-def accelerator_of(
-    text: str, sets: list[str] | None = None, /, **overrides: str | None
-) -> Accelerator:
-    """The accelerator of L2 and L1 that a name or file gives, with single fields replaced.
+def accelerator_of(text: str) -> Accelerator:
+    """The accelerator of L2 and L1 that a name or file gives.
 
     Args:
         text: As ``--accelerator`` takes it.
-        sets: ``PATH=VALUE`` texts of ``--set``.
-        overrides: Fields of :class:`Accelerator` as text; None leaves a field alone.
 
     Raises:
-        AcceleratorError: The text names no accelerator, it is a list of levels, or a field is
-            wrong.
-        OptionError: A field is neither a whole number nor ``none``.
+        AcceleratorError: The text names no accelerator, or it is a list of levels.
     """
     from cost_models import Accelerator, AcceleratorError
 
-    chip = chip_of(text, sets, **overrides)
+    chip = chip_of(text)
     if not isinstance(chip, Accelerator):
         raise AcceleratorError(
             f"accelerator {text}: a list of levels, and this takes chips of two, L2 and L1; "
@@ -217,12 +112,19 @@ def accelerator_of(
 
 
 def chip_of(
-    text: str, sets: list[str] | None = None, /, **overrides: str | None
+    text: str, sets: Sequence[str] = (), overrides: Mapping[str, str | None] | None = None
 ) -> Accelerator | Chain:
-    """The accelerator, of any number of levels; as :func:`accelerator_of`.
+    """The accelerator that a name or file gives, with single fields replaced.
+
+    Args:
+        text: As ``--accelerator`` takes it.
+        sets: ``PATH=VALUE`` texts of ``--set``.
+        overrides: Fields of :class:`Accelerator` as text; None leaves a field alone.
 
     Raises:
-        OptionError: A field of the short form is given for a list of levels.
+        AcceleratorError: The text names no accelerator, or a field is wrong.
+        OptionError: A field is neither a whole number nor ``none``, or one of the short form is
+            given for a list of levels.
     """
     from dataclasses import replace
 
@@ -230,12 +132,14 @@ def chip_of(
 
     chip = load_chip(text)
     fields: dict[str, Any] = {
-        field: _limit(field, value) for field, value in overrides.items() if value is not None
+        field: _limit(field, value)
+        for field, value in (overrides or {}).items()
+        if value is not None
     }
     if isinstance(chip, Accelerator):
-        return with_fields(replace(chip, **fields), sets or ())
+        return with_fields(replace(chip, **fields), sets)
     if [level.name for level in chip.memories] == ["L2", "L1"]:
-        sets = [*_as_paths(fields), *(sets or ())]
+        sets = [*_as_paths(fields), *sets]
         fields = {field: value for field, value in fields.items() if field not in SHORT_PATHS}
     for field in fields:
         flag = "--" + field.replace("_", "-")
@@ -244,7 +148,7 @@ def chip_of(
             f"{flag}: the levels of {text} are a list; say which with --set levels.NAME.FIELD="
             f"VALUE, such as --set levels.{chip.memories[-1].name}.bytes=32k; levels: {names}"
         )
-    return with_fields(chip, sets or ())
+    return with_fields(chip, sets)
 
 
 def _as_paths(fields: dict[str, int | None]) -> Iterator[str]:
@@ -270,7 +174,7 @@ def _limit(field: str, value: str) -> int | None:
 
 
 def space_of(
-    space: list[str] | None, dataflow: str | None, cost_model: str | None = None
+    space: Sequence[str] | None, dataflow: str | None, cost_model: str | None = None
 ) -> dict[str, Any]:
     """Options of a map space.
 
@@ -302,7 +206,7 @@ def space_of(
     return options | {"dataflow": dataflow_named(dataflow).name}
 
 
-def cost_model_with(cost_model: str, given: list[str] | None) -> str:
+def cost_model_with(cost_model: str, given: Sequence[str] | None) -> str:
     """A cost model's name with further options, as ``NAME:OPTION=VALUE:...``.
 
     Raises:
@@ -325,7 +229,7 @@ def cost_model_with(cost_model: str, given: list[str] | None) -> str:
 
 
 def pairs_of(
-    flag: str, texts: list[str] | None, known: Iterable[str] | None = None
+    flag: str, texts: Sequence[str] | None, known: Iterable[str] | None = None
 ) -> dict[str, Any]:
     """``NAME=VALUE`` texts as a dict; a value is read as a number, or else as YAML.
 

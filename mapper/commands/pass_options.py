@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
 
-import typer
+from marl_common import option
 
-TokensOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Of a language model: new tokens of each sequence.", show_default="128"
-    ),
-]
-CacheOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Of a language model: tokens of each sequence whose keys and values are cached.",
-        show_default="0",
-    ),
-]
-BatchOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Of a language model: sequences at once.", show_default="1"),
-]
+
+@dataclass(frozen=True)
+class PassOptions:
+    """The forward pass of a language model.
+
+    Attributes:
+        tokens: Of a language model: new tokens of each sequence.
+        cache: Of a language model: tokens of each sequence whose keys and values are cached.
+        batch: Of a language model: sequences at once.
+    """
+
+    tokens: int | None = option(None, kind=int, low=1, shown="128")
+    cache: int | None = option(None, kind=int, low=0, shown="0")
+    batch: int | None = option(None, kind=int, low=1, shown="1")

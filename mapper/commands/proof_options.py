@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands.options import OptionError
+from marl_common import option
 
 if TYPE_CHECKING:
     from mapper.problem_spec import ProblemSpec
@@ -25,6 +26,49 @@ class After:
     gap: float
     timeout: float | None
     certificate: Path | None = None
+
+
+@dataclass(frozen=True)
+class ProofOptions:
+    """How far the answer is from the optimum.
+
+    Attributes:
+        gap: Of proofs: stop when at most this share above the optimum: 0.01 is 1 %.
+        timeout: Stop the search, or the proof, after so many seconds; 0 gives a proof's first value
+            and its gap.
+        max_memory: Of the methods auto and optimal: memory of the proof, in MB.
+        certificate: Write the proof into this file; `mapper validate --certificate FILE` checks it.
+        no_proof: Do not say how far the answer is from the optimum.
+    """
+
+    gap: float = option(0.0)
+    timeout: float | None = option(
+        None, kind=float, shown="none; the proof after another search: as long as that took"
+    )
+    max_memory: float | None = option(None, kind=float)
+    certificate: Path | None = option(None, kind=Path, metavar="FILE")
+    no_proof: bool = option(False, "", "--no-proof")
+
+    def check(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            OptionError: One is out of range.
+        """
+        if not 0 <= self.gap < 1:
+            raise OptionError(
+                f"--gap: got {self.gap:g}, expected a share from 0 to below 1, such as 0.01"
+            )
+        if self.timeout is not None and not 0 <= self.timeout < float("inf"):
+            raise OptionError(f"--timeout: got {self.timeout:g}, expected seconds of at least 0")
+        if self.max_memory is not None and not 16 < self.max_memory < 1e9:
+            raise OptionError(f"--max-memory: got {self.max_memory:g}, expected MB, more than 16")
+
+    def after(self) -> After | None:
+        """The proof that follows a search, if any."""
+        if self.no_proof and not self.certificate:
+            return None
+        return After(self.gap, self.timeout, self.certificate)
 
 
 def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec) -> None:
@@ -53,20 +97,6 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
     check_writable(path.parent, "--certificate")
 
 
-def check_proof(gap: float, timeout: float | None, max_memory: float | None) -> None:
-    """Check the options of a proof.
-
-    Raises:
-        OptionError: One is out of range.
-    """
-    if not 0 <= gap < 1:
-        raise OptionError(f"--gap: got {gap:g}, expected a share from 0 to below 1, such as 0.01")
-    if timeout is not None and not 0 <= timeout < float("inf"):
-        raise OptionError(f"--timeout: got {timeout:g}, expected seconds of at least 0")
-    if max_memory is not None and not 16 < max_memory < 1e9:
-        raise OptionError(f"--max-memory: got {max_memory:g}, expected MB, more than 16")
-
-
 def time_of_search(method: str, timeout: float | None, problem: ProblemSpec) -> float | None:
     """Seconds after which a search by samples ends; None where the method proves, or none are set.
 
@@ -87,7 +117,7 @@ def budget_and_options(
     method: str,
     budget: int | None,
     options: dict[str, Any],
-    proof: dict[str, Any],
+    proof: ProofOptions,
     problem: ProblemSpec,
 ) -> tuple[int, dict[str, Any]]:
     """Samples and options of a search, those of its proof included.
@@ -96,7 +126,7 @@ def budget_and_options(
         method: The searcher's name.
         budget: Samples asked for; None where nothing is said.
         options: Options of the searcher.
-        proof: ``gap``, ``timeout`` [s] and ``max_memory`` [MB] as they were given.
+        proof: Options of its proof.
         problem: What is searched, or the first of it.
 
     Raises:
@@ -108,25 +138,25 @@ def budget_and_options(
 
     searcher = baselines.load(method)
     if baselines.prover_of(searcher) is None:
-        if proof["max_memory"] is not None:
+        if proof.max_memory is not None:
             raise OptionError(f"--max-memory: only auto and optimal take it, not {method}")
         return BUDGET if budget is None else budget, options
     reason = baselines.can_prove(problem.build())
     if reason is None:
         return FIRST_VALUE if budget is None else budget, {**_of_proof(proof), **options}
     if method == "auto":
-        seconds = {"seconds": proof["timeout"]} if proof["timeout"] else {}
+        seconds = {"seconds": proof.timeout} if proof.timeout else {}
         if budget is None:
             return TIMED, {**seconds, **options}
         return budget, {"seconds": 0.0, **options}
     raise OptionError(f"--method {method}: {reason}")
 
 
-def _of_proof(proof: dict[str, Any]) -> dict[str, Any]:
+def _of_proof(proof: ProofOptions) -> dict[str, Any]:
     """Options of a searcher that proves, those that are not its defaults."""
-    given = {name: value for name, value in proof.items() if value}
-    if proof["timeout"] is not None:
-        given["timeout"] = proof["timeout"]
-    if "max_memory" in given:
-        given["max_memory"] = int(given["max_memory"] * 2**20)
+    given: dict[str, Any] = {"gap": proof.gap} if proof.gap else {}
+    if proof.timeout is not None:
+        given["timeout"] = proof.timeout
+    if proof.max_memory:
+        given["max_memory"] = int(proof.max_memory * 2**20)
     return given

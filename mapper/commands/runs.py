@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption
+from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption
 from mapper.show.run_tables import print_run, print_runs, shown_best
-from marl_common import suggest
+from marl_common import AsJson, suggest
 from marl_runs import print_json, say, tell
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def list_runs(
     status: Annotated[
         str | None, typer.Option(help="Only running, finished, failed or interrupted.")
     ] = None,
-    as_json: JsonFlag = False,
+    as_json: AsJson = False,
 ) -> None:
     """List runs, oldest first."""
     from marl_runs import RunStatus, Store
@@ -55,7 +55,7 @@ def show_run(
         typer.Argument(help="Number of the run, or six characters or more of its key's beginning."),
     ],
     store: StoreOption = DEFAULT_STORE,
-    as_json: JsonFlag = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show one run: its manifest, its result, and what was recorded."""
     from marl_runs import Store

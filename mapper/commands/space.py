@@ -8,13 +8,10 @@ import typer
 
 from mapper.commands import completion
 from mapper.commands.options import (
-    AcceleratorOption,
-    DataflowOption,
-    JsonFlag,
     OptionError,
-    SpaceOption,
-    space_of,
 )
+from mapper.commands.problem_options import NamedChip, SpaceOptions
+from marl_common import AsJson, takes_records
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain
@@ -24,7 +21,9 @@ LEVELS = (1, 2, 3)
 """Memory levels that equation 1 is printed for on a chip of two."""
 
 
+@takes_records
 def space(
+    *,
     layer: Annotated[
         str | None,
         typer.Option(
@@ -43,16 +42,15 @@ def space(
             autocompletion=completion.networks,
         ),
     ] = None,
-    accelerator: AcceleratorOption = "edge",
-    space: SpaceOption = None,
-    dataflow: DataflowOption = None,
+    chip: NamedChip,
+    space: SpaceOptions,
     tile_sizes: Annotated[
         int, typer.Option(min=1, max=10**9, help="Equation 1: tile sizes of a dimension, n.")
     ] = 10,
     parallel_levels: Annotated[
         int, typer.Option(min=1, max=3, help="Equation 1: levels of parallelism, k.")
     ] = 3,
-    as_json: JsonFlag = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print the size of the mapping space, exact and by the paper's equation 1.
 
@@ -70,9 +68,8 @@ def space(
         chosen = [layers.parse(layer)]
     elif network is not None:
         chosen = list(layers.layers_of(network))
-    chip = load_chip(accelerator)
-    options = space_of(space, dataflow)
-    rows = [_row(one, chip, options, tile_sizes, parallel_levels) for one in chosen]
+    loaded, options = load_chip(chip.accelerator), space.options()
+    rows = [_row(one, loaded, options, tile_sizes, parallel_levels) for one in chosen]
     table = _table(tile_sizes, parallel_levels)
     if as_json:
         print_json({"layers": rows, "classes": table})

@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from dataclasses import dataclass
 
 from mapper.commands.options import OptionError
+from marl_common import option
 
 FUSE, PASSES = ("none", "keep", "tiles"), ("free", "counted")
 
-FuseOption = Annotated[
-    str,
-    typer.Option(
-        metavar="none|keep|tiles",
-        help="Of --network: whether tensors may stay in L2 from one layer to the next (keep), and "
-        "layers be fused tile by tile besides (tiles); proven within --gap, or 1 %.",
-    ),
-]
-PassesOption = Annotated[
-    str,
-    typer.Option(
-        metavar="free|counted",
-        help="Of --network: whether nodes without MACs cost what they move.",
-    ),
-]
-InputsOption = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        help="Of --fuse keep: runs of the network, one after another. Filters may stay in L2 from "
-        "one to the next; figures are a run's mean.",
-    ),
-]
 
+@dataclass(frozen=True)
+class StayOptions:
+    """What layers of a network share.
 
-def check_words(fuse: str, passes: str) -> None:
-    """Check both options.
-
-    Raises:
-        OptionError: One has another value.
+    Attributes:
+        fuse: Of --network: whether tensors may stay in L2 from one layer to the next (keep), and
+            layers be fused tile by tile besides (tiles); proven within --gap, or 1 %.
+        passes: Of --network: whether nodes without MACs cost what they move.
     """
-    for name, value, known in (("--fuse", fuse, FUSE), ("--passes", passes, PASSES)):
-        if value not in known:
-            raise OptionError(
-                f"{name}: got {value!r}, expected {', '.join(known[:-1])} or {known[-1]}"
-            )
+
+    fuse: str = option("none", metavar="none|keep|tiles")
+    passes: str = option("free", metavar="free|counted")
+
+    @property
+    def counted(self) -> bool:
+        """Whether nodes without MACs have costs."""
+        return self.passes == "counted"
+
+    def check_words(self) -> None:
+        """Check both options.
+
+        Raises:
+            OptionError: One has another value.
+        """
+        for name, value, known in (("--fuse", self.fuse, FUSE), ("--passes", self.passes, PASSES)):
+            if value not in known:
+                raise OptionError(
+                    f"{name}: got {value!r}, expected {', '.join(known[:-1])} or {known[-1]}"
+                )

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mapper.commands.options import DEFAULT_STORE, JsonFlag, OptionError, StoreOption
+from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption
+from marl_common import AsJson
 
 
 def validate(
@@ -32,7 +33,7 @@ def validate(
             help="Check a result file that `mapper bench --out` wrote, instead of a store.",
         ),
     ] = None,
-    as_json: JsonFlag = False,
+    as_json: AsJson = False,
 ) -> None:
     """Evaluate stored mappings again, or check a proof or bench; exit code 1: it does not hold."""
     if bench is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import importlib
 import subprocess
@@ -144,6 +145,14 @@ def test_a_reader_that_has_gone_is_no_fault() -> None:
 def test_debug_shows_the_traceback() -> None:
     with pytest.raises(KeyError):
         cli.main(["broken", "--debug"])
+
+
+def test_no_function_of_commands_has_a_long_list_of_parameters() -> None:
+    for path in Path("mapper/commands").glob("*.py"):
+        for one in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(one, ast.FunctionDef):
+                assert len(one.args.args + one.args.kwonlyargs) <= 12, one.name
+                assert one.args.kwarg is None, one.name
 
 
 def test_the_command_lines_are_documented() -> None:

@@ -111,9 +111,9 @@ def networks() -> None:
 
 
 def accelerators() -> None:
-    from mapper.commands.accelerators import list_accelerators
+    from mapper.commands.accelerators import print_accelerators
 
-    list_accelerators()
+    print_accelerators()
 
 
 def compare() -> None:
