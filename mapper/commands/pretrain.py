@@ -53,6 +53,7 @@ def pretrain(
 
     require("torch", "pretrain", "rl")
     from mapper.pretrained.training.experiment import Pretraining, check_trainable, schedule_of
+    from mapper.pretrained.training.validation import COUNTS
     from mapper.pretrained.weights import PretrainedError
     from marl_runs import Store, ray_session, run_all, writable
 
@@ -80,12 +81,13 @@ def pretrain(
     best = min(done, key=lambda run: math.inf if run.best_value is None else run.best_value)
     results = {run.seed: dict(run.result or {}) for run in done}
     _copy(Path(results[best.seed]["agents"]), out)
+    counts = " / ".join(map(str, COUNTS))
     for number, result in results.items():
         found = result["validation"]
-        ratios = (found[f"p90_{count}"] for count in (1, 16, 100))
+        ratios = (found[f"p90_{count}"] for count in COUNTS)
         shown = " / ".join("none feasible" if r is None else f"{r:.3f}" for r in ratios)
         typer.echo(
-            f"seed {number}, {result['cpu_minutes']} CPU min: best of 1 / 16 / 100 over the "
+            f"seed {number}, {result['cpu_minutes']} CPU min: best of {counts} over the "
             f"best known on held-out random problems, 90th percentile: {shown}"
         )
     typer.echo(f"wrote {out} (seed {best.seed})")

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from mapper.pretrained.training.trainer import PolicyTrainer
     from marl_runs import Crew
 
-FORMAT = CheckpointFormat("trained agents", 3)
+FORMAT = CheckpointFormat("trained agents", 4)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
-VALIDATIONS = 24
+VALIDATIONS = 12
 """How often agents are measured during a training, evenly over its steps."""
-VALIDATION = 80, 4000
+VALIDATION = 40, 2000
 """Held-out problems, and samples of the search that gives the reference of each."""
 CPU_MINUTES = 15
 MOST_MINUTES = 10**6
@@ -151,7 +151,7 @@ class Pretraining(Experiment):
 
 
 class _Course:
-    """Validates agents on the way and remembers the best ones of the last stage."""
+    """Validates agents on the way."""
 
     def __init__(self, trainer: PolicyTrainer, plan: Pretraining, context: Context) -> None:
         from mapper.pretrained.training.validation import Validation
@@ -159,7 +159,6 @@ class _Course:
         self.trainer, self.plan, self.context = trainer, plan, context
         self.validation = Validation(trainer.model, *plan.validation)
         self.score = float("inf")
-        self.best: Weights = {}
         self._every = max(1, plan.budget // VALIDATIONS)
 
     def after_step(self) -> None:
@@ -170,15 +169,12 @@ class _Course:
             for name, value in found.items():
                 self.context.metric(name, value, done)
             self.context.metric("cpu_s", self.trainer.cpu_s, done)
-            score = self.validation.score(found)
-            if score < self.score:
-                self.score, self.best = score, self.trainer.weights
+            self.score = self.validation.score(found)
         self.context.progress(done, None if self.score == float("inf") else self.score)
 
     def finish(self) -> tuple[Weights, dict[str, Any]]:
-        """The best agents and their card."""
-        trainer = self.trainer
-        weights = self.best or trainer.weights
+        """The agents and their card."""
+        trainer, weights = self.trainer, self.trainer.weights
         measured = self.validation.measure(MappingPolicy(weights), seed=1)
         return weights, {
             "cost_model": self.plan.cost_model,
@@ -196,14 +192,13 @@ class _Course:
         return {
             "trainer": self.trainer.state_dict(),
             "score": self.score,
-            "best": self.best,
             "reference": self.validation.reference,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """See :class:`marl_runs.Autosave`."""
         self.trainer.load_state_dict(state["trainer"])
-        self.score, self.best = state["score"], state["best"]
+        self.score = state["score"]
         self.validation.reference = state["reference"]
 
 
