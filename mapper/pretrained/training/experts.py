@@ -18,12 +18,12 @@ from mapper.pretrained.training.streams import Origin, Stream, problems_of
 from mapper.pretrained.training.torch_networks import Packed, pack
 from marl_common import FloatArray, IntArray
 
-KEPT = 8
-"""Best mappings kept per problem."""
+KEPT = 4
+"""Best mappings kept per problem; a step then meets the more problems."""
 BLOCKS = 64
 """Blocks of problems kept."""
 SHARPNESS = 0.02
-"""A mapping counts by exp(-log(value / best) / SHARPNESS)."""
+"""A mapping counts by exp(-log(value / best) / SHARPNESS), and all of a problem together by 1."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _searched(
     best = np.argsort(values[first], kind="stable")[:KEPT]
     best = best[np.isfinite(values[first][best])]
     weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
-    return NestChoices(problem).rows(problem.space.decode(actions[best])), weight
+    return NestChoices(problem).rows(problem.space.decode(actions[best])), weight / weight.sum()
 
 
 class ExpertMemory:

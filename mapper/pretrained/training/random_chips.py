@@ -12,7 +12,7 @@ MOST_MACS = 1 << 16
 WIDTHS = (Widths(), Widths(8, 8, 8, 24), Widths(8, 8, 8, 32), Widths(16, 16, 16, 16))
 AXES = ("KCYX", "KCYXRSNG", "K", "C", "KC", "YX", "KYXN", "RYCK", "YCK")
 """Dimensions that an axis may take."""
-DEEP = 0.6
+DEEP = 0.5
 """Share of chips that are lists of levels."""
 ALIKE = 2
 """Chips with as many levels whose capacities are all within this factor count as the same."""

@@ -27,9 +27,9 @@ class Schedule:
     """
 
     steps: int = 6_000
-    expert_problems: int = 800
-    refresh_every: int = 40
-    refresh_problems: int = 32
+    expert_problems: int = 300
+    refresh_every: int = 80
+    refresh_problems: int = 64
     samples: int = 500
     learning_rate: float = 1.5e-3
     hidden: int = HIDDEN

@@ -16,7 +16,7 @@ from mapper.pretrained.training.streams import Origin, sizes
 from mapper.pretrained.training.torch_networks import Networks
 from marl_runs import Crew, pack_generator, unpack_generator
 
-EXPERT_BLOCK = 50
+EXPERT_BLOCK = 100
 """Problems searched at a time."""
 
 
