@@ -6,11 +6,12 @@ Sets: ``in-range`` (every distinct shape of the zoo's eight networks, three obje
 presets and a chip of 100 PEs), ``out-of-range`` (20,000 PEs, 6 PEs, 64 kB of L1, a prime number of
 PEs), ``cases41`` (the cases of the table in docs/pretrained.md), ``large-gemm`` (one layer that is
 hard for the agents, `DRAWS` times with other random numbers), ``deep`` (a third of the shapes of
-three networks on three chips that are lists of levels). The reference of a case is its
-proven optimum where the library of optima has it or ``optimal`` finds it in ``--proof-s`` seconds,
-else the best of the genetic algorithm's and the agents' samples (``--known`` leaves cases out whose
-reference would have to be made); references are kept in ``--reference`` and made once. Of deep
-chips docs/data/chain-proofs.csv has some. Time is processor time after the problem was built.
+three networks on three chips that are lists of levels). The reference of a case is its proven
+optimum where the library of optima has it or ``optimal`` finds it in ``--proof-s`` seconds of
+processor time, else the best of the genetic algorithm's and the agents' samples (``--known`` leaves
+cases out whose reference would have to be made); references are kept in ``--reference`` and made
+once. Of deep chips docs/data/chain-proofs.csv has some. Time is processor time after the problem
+was built, of a search that draws in batches of its own size.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ import numpy as np
 import baselines
 import layers
 from baselines import known_optimum
-from benchmarks.chain_proofs import NETWORKS
+from benchmarks.chain_proofs import NETWORKS, proof_within
 from benchmarks.optimal_speed import shapes as distinct_shapes
 from cost_models import Accelerator
 from layers import Layer
 from maestro_env import Evaluation, Problem
+from mapper.pretrained.local_search import ProposalSearch
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
@@ -56,6 +58,8 @@ PROOFS = Path("docs/data/chain-proofs.csv")
 COUNTS = (1, 16, 64, 256, 512)
 MS = (5, 10)
 LIMITS = (*(f"best_of_{count}" for count in COUNTS), *(f"at_{ms}_ms" for ms in MS))
+AFTERWARDS = 32
+"""Samples at a time after the last of `COUNTS`."""
 NEVER = 100.0
 """Ratio to the reference that stands for no sample yet."""
 DRAWS = 24
@@ -157,8 +161,8 @@ class References:
         if self.proof_s > 0:
             problem = case.problem(self.cost_model)
             if baselines.can_prove(problem) is None:
-                proof = baselines.prove(problem, timeout=self.proof_s)
-                if proof.proven:
+                status, proof = proof_within(problem, self.proof_s)
+                if status in ("optimal", "empty"):
                     return proof.value, "optimal"
                 values.append(proof.value)
         problem = case.problem(self.cost_model)
@@ -194,25 +198,33 @@ def _proven() -> dict[str, tuple[float, str]]:
 
 def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
     """Best value of ``zero-shot`` at each of `LIMITS`; inf before the first sample."""
-    times, values = [0.0], [np.empty(0)]
+    counted, search = _search(agents, problem, seed)
+    for count in COUNTS:
+        search.run(count - problem.samples)
+    every = np.concatenate([values for _, values in counted])
+    found = [float(every[:count].min()) for count in COUNTS]
+    begin = time.process_time()
+    timed, search = _search(agents, problem, seed)  # in batches of its own size
+    while not timed or 1e3 * (timed[-1][0] - begin) < MS[-1]:
+        search.run(COUNTS[-1] - problem.samples if problem.samples < COUNTS[-1] else AFTERWARDS)
+    for ms in MS:
+        seen = [values.min() for at, values in timed if 1e3 * (at - begin) <= ms]
+        found.append(float(min(seen, default=np.inf)))
+    return found
+
+
+def _search(
+    agents: Agents, problem: Problem, seed: int
+) -> tuple[list[tuple[float, np.ndarray]], ProposalSearch]:
+    """A search from the start, and its batches so far: processor time [s] and values."""
+    batches: list[tuple[float, np.ndarray]] = []
 
     def heard(actions: object, evaluation: Evaluation) -> None:
-        values.append(evaluation.values)
-        times.append(1e3 * (time.process_time() - begin))
+        batches.append((time.process_time(), evaluation.values))
 
-    rng = np.random.default_rng(seed)
     problem.start()
-    begin = time.process_time()
-    search = search_from(MappingPolicy(agents.weights), problem, rng, heard)
-    while problem.samples < COUNTS[-1] or times[-1] < MS[-1]:
-        search.run(min([c - problem.samples for c in COUNTS if c > problem.samples], default=32))
-    every = np.concatenate(values)
-    found = [float(every[:count].min()) for count in COUNTS]
-    sizes = np.cumsum([len(part) for part in values])
-    for ms in MS:
-        taken = int(sizes[np.searchsorted(times, ms, "right") - 1])
-        found.append(float(every[:taken].min(initial=np.inf)))
-    return found
+    rng = np.random.default_rng(seed)
+    return batches, search_from(MappingPolicy(agents.weights), problem, rng, heard)
 
 
 def main() -> None:
