@@ -1,6 +1,8 @@
-"""The compiled entry points: what agents observe at a decision, and scores of choices."""
+"""The compiled entry points: what agents observe at a decision, scores and draws of choices."""
 
 from __future__ import annotations
+
+import math
 
 from mapper.pretrained.choice_features import (
     put_choice,
@@ -28,7 +30,7 @@ from mapper.pretrained.seen_records import (
     Seen,
     StateRow,
 )
-from marl_common import BoolArray, Float32Array, IntArray, address, entry, part
+from marl_common import BoolArray, Float32Array, FloatArray, IntArray, address, entry, part
 
 
 @entry
@@ -225,3 +227,42 @@ def score_rows(
             for h in range(POINTER):
                 score += max(inside[h], 0.0) * pointer[h]
             out[place] = score
+
+
+@entry
+def draw_rows(
+    scores: Float32Array,
+    member: IntArray,
+    temperature: Float32Array,
+    draws: FloatArray,
+    picks: IntArray,
+    rows: int,
+    width: int,
+) -> None:
+    """Draw a choice of each row by the softmax of its scores, see `policy.draw_choices`.
+
+    Args:
+        scores: ``(N, width)``, -inf where a choice is not legal.
+        member: ``(rows,)`` the scores of each row.
+        temperature: ``(rows,)``; 0 takes the likeliest choice.
+        draws: ``(rows,)`` random numbers in [0, 1).
+        picks: ``(rows,)`` the choices.
+        rows: Rows.
+        width: Choices.
+    """
+    for row in range(rows):
+        first, best, total = member[row] * width, 0, 0.0
+        for c in range(1, width):
+            if scores[first + c] > scores[first + best]:
+                best = c
+        picks[row] = best
+        if temperature[row] == 0.0:
+            continue
+        for c in range(width):
+            total += math.exp((scores[first + c] - scores[first + best]) / temperature[row])
+        left = draws[row] * total
+        for c in range(width):
+            left -= math.exp((scores[first + c] - scores[first + best]) / temperature[row])
+            if left < 0.0:
+                picks[row] = c
+                break

@@ -13,7 +13,7 @@ from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.observation import Observation, observe
 from mapper.pretrained.problem_arrays import ProblemArrays
 from mapper.pretrained.seen_records import D
-from marl_common import BoolArray, Float32Array, FloatArray, IntArray
+from marl_common import BoolArray, Float32Array, FloatArray, IntArray, contiguous
 
 Rows = NDArray[Any]
 """``(B,)`` records `seen_records.StateRow`."""
@@ -187,11 +187,13 @@ def draw_choices(
         temperature: ``(B,)``; 0 takes the likeliest choice.
         draws: ``(B,)`` random numbers in [0, 1).
     """
-    best, cold = scores.argmax(axis=1), temperature == 0
-    above = (scores - scores.max(axis=1, keepdims=True))[member]
-    sums = np.exp(above / np.where(cold, 1, temperature)[:, None]).cumsum(axis=1, dtype=np.float64)
-    drawn = (sums > (draws * sums[:, -1])[:, None]).argmax(axis=1)
-    return np.asarray(np.where(cold, best[member], drawn)[:, None])
+    from mapper.pretrained.kernel import draw_rows
+
+    picks = np.empty((len(member), 1), np.int64)
+    warm = np.asarray(temperature, np.float32)
+    given = contiguous((scores, member, warm, draws))
+    draw_rows(*given, picks, len(member), scores.shape[1])
+    return picks
 
 
 def _ranked(found: Float32Array, temperature: Any, rng: np.random.Generator) -> IntArray:
@@ -206,8 +208,13 @@ def _ranked(found: Float32Array, temperature: Any, rng: np.random.Generator) -> 
 
 def alike(numbers: IntArray) -> tuple[IntArray, IntArray]:
     """``(N,)`` the first place of each number that there is, and ``(B,)`` whose each place is."""
-    _, first, member = np.unique(numbers, return_index=True, return_inverse=True)
-    return first, member
+    first: dict[int, int] = {}  # of few numbers faster than a sort
+    listed = numbers.tolist()
+    for place, number in enumerate(listed):
+        first.setdefault(number, place)
+    names = {number: name for name, number in enumerate(first)}
+    member = np.array([names[number] for number in listed], np.int64)
+    return np.array(list(first.values()), np.int64), member
 
 
 def _picks(
