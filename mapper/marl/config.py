@@ -122,7 +122,7 @@ class MarlConfig:
     autoregressive: bool = False
     pretrained: str = "auto"
     proposed: int = 32
-    idle: int = 0
+    idle: int = 3
     warm_start: str = ""
     shared_policy: str = ""
     checkpoint: str = ""

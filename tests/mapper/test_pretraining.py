@@ -50,6 +50,14 @@ def median_log_value(problems, trainer):
         return float(np.nanmean(np.nanmedian(np.log(values), axis=1)))
 
 
+def test_a_training_goes_on_from_agents(untrained):
+    plan = Schedule(steps=1, expert_problems=2, samples=70, learning_rate=1e-6)
+    trainer = PolicyTrainer(MODEL, plan, 0, untrained.weights)
+    trainer.step()
+    for name, array in trainer.weights.items():
+        np.testing.assert_allclose(array, untrained.weights[name], atol=1e-5)
+
+
 def test_experts_are_kept_with_weights_by_their_value():
     memory = ExpertMemory()
     trainer = PolicyTrainer(MODEL, TINY, seed=1)

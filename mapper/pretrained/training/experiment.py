@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.schedule import Schedule
-from mapper.pretrained.weights import Agents, PretrainedError, save
+from mapper.pretrained.weights import Agents, PretrainedError, load, save
 from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Pretraining(Experiment):
         schedule: The stages.
         seed: Seeds everything.
         validation: Held-out problems, and samples of the search that gives their reference.
+        begin: File of the agents that it goes on from; else from untrained ones.
         workers: Processes that share the sampling; the agents are the same with any number.
         ray_address: Share it on this Ray cluster instead.
     """
@@ -93,6 +95,7 @@ class Pretraining(Experiment):
     schedule: Schedule = field(default_factory=Schedule)
     seed: int = 0
     validation: tuple[int, int] = field(default_factory=lambda: VALIDATION)
+    begin: str | None = None
     workers: int = 1
     ray_address: str | None = None
 
@@ -112,11 +115,14 @@ class Pretraining(Experiment):
 
     def spec(self) -> Mapping[str, Any]:
         """See :class:`Experiment`."""
-        return {
+        found = {
             "cost_model": self.cost_model,
             "schedule": asdict(self.schedule),
             "validation": list(self.validation),
         }
+        if self.begin is not None:  # a training of before has none
+            found["begin"] = hashlib.sha256(Path(self.begin).read_bytes()).hexdigest()
+        return found
 
     def run(self, context: Context) -> Mapping[str, Any]:
         """Train; the agents lie in the run's folder afterwards."""
@@ -132,7 +138,8 @@ class Pretraining(Experiment):
         from mapper.pretrained.training.trainer import PolicyTrainer
 
         model = cost_models.load(self.cost_model)
-        trainer = PolicyTrainer(model, self.schedule, self.seed, crew=crew)
+        begin = None if self.begin is None else load(self.begin).weights
+        trainer = PolicyTrainer(model, self.schedule, self.seed, begin, crew)
         course = _Course(trainer, self, context)
         autosave = Autosave(context, course, FORMAT)
         if autosave.resume():

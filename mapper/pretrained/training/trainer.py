@@ -27,16 +27,22 @@ class PolicyTrainer:
         model: The cost model whose mappings are learnt.
         schedule: How long and how.
         seed: Seeds everything.
+        begin: Agents to go on from; else untrained ones.
         crew: Who does the searches; the agents are the same whoever does.
     """
 
     def __init__(
-        self, model: CostModel, schedule: Schedule, seed: int, crew: Crew | None = None
+        self,
+        model: CostModel,
+        schedule: Schedule,
+        seed: int,
+        begin: Weights | None = None,
+        crew: Crew | None = None,
     ) -> None:
         self.model, self.schedule = model, schedule
         self.origin, self.crew = Origin.of(model, seed), crew or Crew()
         self.rng = np.random.default_rng(seed)
-        self.networks = Networks(fresh(self.rng, schedule.hidden))
+        self.networks = Networks(begin or fresh(self.rng, schedule.hidden))
         self.optimiser = torch.optim.Adam(self.networks.parameters(), lr=schedule.learning_rate)
         self.policy = MappingPolicy(self.networks.weights())
         self.memory = ExpertMemory()

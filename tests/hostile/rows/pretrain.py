@@ -86,6 +86,8 @@ COMMANDS = [
     ("--ray-address nonsense", "nonsense"),
     ("exact", "unexpected extra argument"),
     ("--budget 3", "No such option: --budget"),
+    ("--begin gone.safetensors", "--begin gone.safetensors: not found"),
+    ("--begin ''", "--begin: got an empty word"),
 ]
 
 ROWS = [
