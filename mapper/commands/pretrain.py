@@ -74,9 +74,7 @@ def pretrain(
     given = workers, ray_address
     within, among = (given, here) if len(seeds) == 1 else (here, given)
     trainings = [
-        Pretraining(
-            cost_model, schedule, s, begin=first, workers=within[0], ray_address=within[1]
-        )
+        Pretraining(cost_model, schedule, s, begin=first, workers=within[0], ray_address=within[1])
         for s in seeds
     ]
     writable(out.absolute().parent)

@@ -191,8 +191,8 @@ def draw_choices(
 
     picks = np.empty((len(member), 1), np.int64)
     warm = np.asarray(temperature, np.float32)
-    given = contiguous((scores, member, warm, draws))
-    draw_rows(*given, picks, len(member), scores.shape[1])
+    scores, member, warm, draws = contiguous((scores, member, warm, draws))
+    draw_rows(scores, member, warm, draws, picks, len(member), scores.shape[1])
     return picks
 
 
