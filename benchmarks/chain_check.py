@@ -1,9 +1,10 @@
 """Hold proofs on chips of any depth against brute force over every mapping of small spaces.
 
     python -m benchmarks chain_check --problems 500 --out docs/data/chain-check.csv
+    python -m benchmarks chain_check --uneven --problems 60 --out docs/data/chain-check-uneven.csv
 
 Chips, layers, objectives and options of the exact model are drawn at random; spaces hold 10^3 to
-10^5 mappings. Exits with 1 where a proof is not the optimum.
+10^5 mappings; uneven ones are of one or two memories. Exits with 1 where a proof is not the optimum.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ def brute_force(problem: Problem) -> float:
     return best
 
 
-def row_of(seed: int, least: int = 1_000, most: int = 100_000) -> dict[str, Any]:
+def row_of(
+    seed: int, uneven: bool = False, least: int = 1_000, most: int = 100_000
+) -> dict[str, Any]:
     """One problem, by both."""
-    problem = random_problem(seed, least, most)
+    problem = random_problem(seed, least, most, uneven)
     best, proof = brute_force(problem), prove(problem)
     same = proof.value == best or abs(proof.value / best - 1) < 1e-9
     options = getattr(problem.cost_model, "options", {})
@@ -57,9 +60,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0, help="of the first problem")
+    parser.add_argument("--uneven", action="store_true", help="memories stand as several entries")
     parser.add_argument("--out", type=Path, default=Path("docs/data/chain-check.csv"))
     args = parser.parse_args()
-    rows = [row_of(args.seed + i) for i in range(args.problems)]
+    rows = [row_of(args.seed + i, args.uneven) for i in range(args.problems)]
     write(args.out, FIELDS, rows)
     right = sum(row["agrees"] for row in rows)
     mappings = sum(row["mappings"] for row in rows)

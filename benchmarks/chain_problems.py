@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from cost_models import AcceleratorError, Axis, Chain, ChainLevel, Fanout, Widths
+from cost_models import AcceleratorError, Axis, Chain, ChainLevel, Fanout, Widths, Wires
 from layers import Layer, LayerKind
 from maestro_env import Problem
 
@@ -14,28 +16,30 @@ MODELS = ("", "", "", ":halo_time=none", ":latency=bound", ":double_buffer=false
 TRIES = 3_000
 
 
-def random_problem(seed: int, least: int, most: int) -> Problem:
+def random_problem(seed: int, least: int, most: int, uneven: bool = False) -> Problem:
     """A problem whose space holds between `least` and `most` mappings."""
-    rng = np.random.default_rng(seed)
+    rng, prices = np.random.default_rng(seed), np.random.default_rng((seed, 1))
     for _ in range(TRIES):
         try:
-            chip = random_chip(rng, int(rng.integers(1, 4)))
+            chip = random_chip(rng, int(rng.integers(1, 3 if uneven else 4)))
         except AcceleratorError:
             continue
         objective, model = str(rng.choice(OBJECTIVES)), f"exact{rng.choice(MODELS)}"
-        problem = Problem(random_layer(rng), chip, objective, model)
+        problem = Problem(random_layer(rng, uneven), chip, objective, model, {"uneven": uneven})
         taps = any(p.kind == "tile" and p.dim in "RS" for p in problem.space.parameters)
-        if least <= problem.space.size <= most and not taps:
-            return problem
+        if least <= problem.space.size <= most and not taps and problem.space.moving:
+            priced = _with_prices(prices, chip)
+            return Problem(problem.layer, priced, objective, model, {"uneven": uneven})
     raise RuntimeError(f"seed {seed}: no space of {least} to {most} mappings in {TRIES} tries")
 
 
-def random_layer(rng: np.random.Generator) -> Layer:
+def random_layer(rng: np.random.Generator, tiny: bool = False) -> Layer:
     """A small layer with strides, dilations and depthwise filters."""
     taps, more = int(rng.choice([1, 1, 2, 3])), int(rng.choice([1, 1, 3]))
     stride, dilation = int(rng.choice([1, 1, 2])), int(rng.choice([1, 1, 1, 2]))
     kind = LayerKind.DSCONV if rng.random() < 0.15 else LayerKind.CONV
-    k, c, y, x = (int(rng.integers(1, n)) for n in (7, 7, 6, 5))
+    most = np.where(rng.random(4) < 0.5, 2, 4) if tiny else (7, 7, 6, 5)
+    k, c, y, x = (int(rng.integers(1, n)) for n in most)
     sides = [(n - 1) * stride + dilation * (r - 1) + 1 for n, r in ((y, taps), (x, more))]
     k = 1 if kind is LayerKind.DSCONV else k
     size = {"K": k, "C": c, "Y": sides[0], "X": sides[1], "R": taps, "S": more}
@@ -59,6 +63,16 @@ def random_chip(rng: np.random.Generator, memories: int) -> Chain:
         if not level.fanout.any and len(levels) - 1 <= place + 2 and rng.random() < 0.15:
             levels.append(bare(f"B{place}", "KCY"))
     return Chain(tuple(levels), widths=Widths(8, 8, 16, 24), node_nm=28, clock_mhz=500)
+
+
+def _with_prices(rng: np.random.Generator, chip: Chain) -> Chain:
+    """The chip, whose fan-outs' wires cost as much as its memories in every other draw."""
+    levels = []
+    for level in chip.levels:
+        prices = (float(p) for p in rng.uniform(0.0, 0.5, 2))
+        wires = Wires(*prices) if level.fanout.axes and rng.random() < 0.5 else level.network
+        levels.append(replace(level, network=wires))
+    return replace(chip, levels=tuple(levels))
 
 
 def bare(name: str, dims: str) -> ChainLevel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -330,7 +331,8 @@ def _ranks(tiled: str, orders: Any, iterates: Any) -> IntArray:
     keys = np.argsort(orders, axis=-1)[..., dims]
     keys = np.where(iterates[..., dims], keys, WIDTH + np.arange(len(dims)))
     ranked = np.argsort(keys, axis=-1, kind="stable").astype(np.int8)
-    return ranks_of(ranked.reshape(-1, len(dims))).reshape(orders.shape[:-1])
+    count = math.prod(orders.shape[:-1])
+    return ranks_of(ranked.reshape(count, len(dims))).reshape(orders.shape[:-1])
 
 
 def _not_offered(row: int, parameter: Parameter, value: int | str) -> MapSpaceError:

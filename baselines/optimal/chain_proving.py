@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baselines.optimal.chain_entries import as_uneven, even_problem, kept_choices
 from baselines.optimal.chain_solver import ChainSolver
 from baselines.optimal.chain_structures import ChainStructures, refused
 from baselines.optimal.proof import Proof, ProofLimits
@@ -35,6 +36,26 @@ def cannot_prove_chain(problem: Problem) -> str | None:
     return facts if isinstance(facts, str) else None
 
 
+def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> None:
+    """Begin uneven mappings with the best even one, in half of the time and boxes at most."""
+    even = even_problem(problem)
+    if cannot_prove_chain(even) is not None:
+        return
+    half = ProofLimits(
+        limits.gap,
+        None if limits.timeout is None else limits.timeout / 2,
+        limits.max_memory,
+        None if limits.boxes is None else limits.boxes // 2,
+    )
+    proof = prove_chain(even, None, half)
+    solver.counts = proof.counts
+    if isinstance(proof.mapping, ChainMapping):
+        batch = ChainBatch.from_mappings([proof.mapping], problem.accelerator)
+        action = as_uneven(problem.space, even.space, even.space.encode(batch)[0])
+        if action is not None:
+            solver.better(action)
+
+
 def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimits) -> Proof:
     """See :func:`baselines.prove`; :func:`cannot_prove_chain` must have said that it can be."""
     began, wall = time.process_time(), time.perf_counter()
@@ -46,7 +67,7 @@ def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimit
 
     solver = ChainSolver(
         problem,
-        ChainStructures(problem.space, facts),
+        (ChainStructures(problem.space, *kept) for kept in kept_choices(problem.space, facts)),
         gap=limits.gap,
         deadline=np.inf if limits.timeout is None else wall + limits.timeout,
         max_memory=limits.max_memory,
@@ -62,5 +83,7 @@ def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimit
         found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
         if found.best_action is not None:
             solver.better(found.best_action)
+    if problem.space.uneven:
+        _even_first(problem, solver, limits)
     status = solver.run()
     return Proof(solver.mapping, solver.value, solver.bound, status, solver.counts, elapsed())

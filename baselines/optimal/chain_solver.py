@@ -1,11 +1,14 @@
-"""Best first over ways of spreading units, and then over tiles, a memory after another."""
+"""Best first over ways of spreading units, and then over tiles, a memory after another.
+
+Of uneven mappings every choice of what entries keep is a chain of its own, in one queue.
+"""
 
 from __future__ import annotations
 
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,9 +47,28 @@ DIVES = 32
 """Every so many ways of spreading units the best tiles of one are looked at at once."""
 
 
+class Ways(NamedTuple):
+    """Ways of spreading units over a chain, by what they can reach at least.
+
+    Args:
+        structures: What the space offers there.
+        frontier: What all of them reach; None where that is not known.
+        energy: What they spend at least [nJ].
+        order: The ways, the most promising first.
+        keys: What they reach at least, in that order.
+    """
+
+    structures: ChainStructures
+    frontier: Frontier | None
+    energy: float
+    order: IntArray
+    keys: FloatArray
+
+
 class Way(NamedTuple):
     """A way of spreading units, and its bounds."""
 
+    structures: ChainStructures
     picks: IntArray
     bounds: ChainBrancher
 
@@ -71,7 +93,7 @@ class ChainSolver:
 
     Args:
         problem: The problem; its counters are not used.
-        structures: What its space offers.
+        structures: What its space offers, by what entries keep.
         gap: Relative gap to the bound at which to stop.
         deadline: Time to stop at, as `time.perf_counter` counts.
         max_memory: Bytes of open choices.
@@ -80,7 +102,7 @@ class ChainSolver:
     """
 
     problem: Problem
-    structures: ChainStructures
+    structures: Iterable[ChainStructures]
     gap: float = 0.0
     deadline: float = math.inf
     max_memory: float = math.inf
@@ -98,39 +120,42 @@ class ChainSolver:
         self._most = limits.get("max_latency_cycles", math.inf), min(energies)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbers, self._bytes, self._ways, self._nodes = count(), 0, 0, 0
-        self._frontier: Frontier | None = None
-        if len(self.structures.ways):
-            self._push(self.problem.bound or 0.0, self._begin)
+        for structures in self.structures:
+            if len(structures.ways):
+                self._push(self.problem.bound or 0.0, self._begin, structures)
 
-    def _begin(self, bound: float) -> None:
+    def _begin(self, bound: float, structures: ChainStructures) -> None:
         """Order the ways of spreading units by what they can reach at least."""
-        turns = self.structures.turns()
-        spread = self.structures.widest()
+        turns = structures.turns()
+        spread, frontier = structures.widest(), None
         if spread is None:
             late, spent = self._powers
-            self._energy = max(self.problem.figure_bounds.get("energy_nj", 0.0), 0.0)
-            keys = turns**late * self._energy**spent
+            energy = max(self.problem.figure_bounds.get("energy_nj", 0.0), 0.0)
+            keys = turns**late * energy**spent
         else:
-            bounds = self._bounds(spread, ((0,) * len(DIMS),) * len(spread.spatial))
+            bounds = self._bounds(structures, spread, ((0,) * len(DIMS),) * len(spread.spatial))
             bounds.fill_turns()
             bounds.fill()
             bounds.fill_ports()
             self.counts.boxes += bounds.table_cells * 2
-            self._frontier = Frontier(bounds, self.enough)
-            self._energy = self._frontier.energy
-            keys = self._frontier.of_turns(bounds, turns)
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = keys[self._order]
-        self._push(max(bound, float(self._keys[0])), self._take, 0)
+            frontier = Frontier(bounds, self.enough)
+            self._bytes += frontier.bytes
+            energy = frontier.energy
+            keys = frontier.of_turns(bounds, turns)
+        order = np.argsort(keys, kind="stable")
+        ways = Ways(structures, frontier, energy, order, keys[order])
+        self._push(max(bound, float(ways.keys[0])), self._take, ways, 0)
 
-    def _bounds(self, spread: ChainSpread, redundant: Any) -> ChainBrancher:
-        togo = CostsToGo(spread, self.structures.tiles, redundant, spread.energy)
+    def _bounds(
+        self, structures: ChainStructures, spread: ChainSpread, redundant: Any
+    ) -> ChainBrancher:
+        togo = CostsToGo(spread, structures.tiles, redundant, spread.energy)
         return ChainBrancher(spread, togo, self._powers, self._most)
 
-    def _slowest(self) -> float:
-        """Cycles from which on no mapping is of interest."""
+    def _slowest(self, energy: float) -> float:
+        """Cycles from which on no mapping is of interest that spends some energy [nJ] at least."""
         late, spent = self._powers
-        least = float(self._energy**spent)
+        least = float(energy**spent)
         if late == 0 or not 0 < least < math.inf or not math.isfinite(self.enough):
             return self._most[0]
         return float(min(self._most[0], (self.enough / least) ** (1 / late)) * (1 + ROUNDING))
@@ -188,18 +213,18 @@ class ChainSolver:
 
     # -------------------------------------------------------------- ways of spreading units
 
-    def _take(self, bound: float, place: int) -> None:
+    def _take(self, bound: float, ways: Ways, place: int) -> None:
         """Bound the next way by the MAC steps that its memories have room for."""
-        picks = self.structures.ways[self._order[place]]
-        way = Way(
-            picks, self._bounds(self.structures.spread(picks), self.structures.redundant(picks))
-        )
-        way.bounds.frontier = self._frontier
-        way.bounds.slower_than(self._slowest())
-        reach = bound if self._frontier is None else self._frontier.reach(way.bounds)
+        structures = ways.structures
+        picks = structures.ways[ways.order[place]]
+        spread, redundant = structures.spread(picks), structures.redundant(picks)
+        way = Way(structures, picks, self._bounds(structures, spread, redundant))
+        way.bounds.frontier = ways.frontier
+        way.bounds.slower_than(self._slowest(ways.energy))
+        reach = bound if ways.frontier is None else ways.frontier.reach(way.bounds)
         self._push(max(bound, reach), self._fill, way)
-        if place + 1 < len(self._order):
-            self._push(float(self._keys[place + 1]), self._take, place + 1)
+        if place + 1 < len(ways.order):
+            self._push(float(ways.keys[place + 1]), self._take, ways, place + 1)
 
     def _fill(self, bound: float, way: Way) -> None:
         """Bound it by tables of energy."""
@@ -233,7 +258,7 @@ class ChainSolver:
     def _dive(self, way: Way, node: ChainNode, choices: ChainChoices) -> None:
         """Evaluate what the best choices lead to, for a value."""
         while len(choices.bounds):
-            if node.depth + 1 == self.structures.facts.depth:
+            if node.depth + 1 == way.structures.facts.depth:
                 self.better(next(self._orders(Open(way, node, choices, 0)))[0])
                 return
             kind = way.bounds.classes[choices.classes[0]]
@@ -250,7 +275,7 @@ class ChainSolver:
     def _next(self, bound: float, some: Open) -> None:
         """Look at the best of some choices, and leave the others."""
         way, node, choices, place = some
-        if node.depth + 1 == self.structures.facts.depth:
+        if node.depth + 1 == way.structures.facts.depth:
             place = self._evaluate(some)
         else:
             kind = way.bounds.classes[choices.classes[place]]
@@ -297,7 +322,7 @@ class ChainSolver:
         kinds = (*node.classes, bounds.classes[choices.classes[place]])
         tiles = (*node.tiles, tuple(choices.tiles[place]))
         return _batches(
-            *self.structures.actions(way.picks, bounds.spread, tiles, kinds, bounds.halos)
+            *way.structures.actions(way.picks, bounds.spread, tiles, kinds, bounds.halos)
         )
 
     def better(self, action: IntArray) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from baselines.optimal.chain_entries import NO_PICKS, entry_names
 from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, WidestSpread, shared_out
 from layers import DIMS
 from maestro_env import ChainSpace
 from marl_common import IntArray
 
 Vector = tuple[int, ...]
+ONE = (1,) * len(DIMS)
 MOST_CELLS = 1 << 22
 """Vectors of tiles of one memory at most."""
 
@@ -34,11 +37,12 @@ class FanWay(NamedTuple):
 
 
 class ChainStructures:
-    """The structures of a space.
+    """The structures of a space, or those of its mappings whose entries keep the same.
 
     Args:
-        space: The space; even, and with filters in one tile.
-        facts: What bounds know of the problem.
+        space: The space; with filters in one tile.
+        facts: What bounds know of the problem, and of entries.
+        picks: Choices of an action for what entries keep, by column.
 
     Attributes:
         dims: Tiled dimensions.
@@ -46,18 +50,21 @@ class ChainStructures:
         ways: ``(W, F)`` fans of each way of spreading all units.
     """
 
-    def __init__(self, space: ChainSpace, facts: ChainFacts) -> None:
-        self.space, self.facts, self.chip = space, facts, space.accelerator
+    def __init__(
+        self, space: ChainSpace, facts: ChainFacts, picks: Mapping[int, int] = NO_PICKS
+    ) -> None:
+        self.space, self.facts, self.chip, self.picks = space, facts, space.accelerator, picks
         self.columns = {p.name: i for i, p in enumerate(space.parameters)}
         self.dims = [DIMS.index(d) for d in space.moving]
-        names = [level.name for level in facts.memories[1:]]
+        names = entry_names([level.name for level in facts.memories[1:]])
+        stand = Counter(level.name for level in facts.memories)
         self._tile = [[self.columns[f"{n}.tile_{DIMS[d]}"] for d in self.dims] for n in names]
         self._order = [self.columns[f"{name}.order"] for name in names]
         self.tiles = self._tiles()
         self._gaps: list[list[int]] = []
         for place, level in enumerate(self.chip.levels):
             if place == 0 or level.is_memory:
-                self._gaps.append([])
+                self._gaps += [[] for _ in range(stand[level.name])]
             self._gaps[-1].append(place)
         self.fans = [self._fans(level.name) for level in self.chip.levels]
         self.ways = np.array(list(product(*(range(len(f)) for f in self.fans))), np.int64)
@@ -95,7 +102,7 @@ class ChainStructures:
         actions = np.zeros((len(picks), len(self.space.parameters)), np.int64)
         actions[:, own] = picks
         batch = self.space.decode_checked(actions)
-        entry = batch.levels.index(name)
+        entry = max(e for e, level in enumerate(batch.levels) if level == name)
         units = np.minimum(batch.units_along(entry), np.array(self.facts.layer.extents))
         axes = self.chip.levels[self.chip.position(name)].fanout.axes
         found: dict[Any, FanWay] = {}
@@ -121,14 +128,17 @@ class ChainStructures:
     def spread(self, way: IntArray) -> ChainSpread:
         """One way of spreading all units."""
         fans = [self.fans[level][i] for level, i in enumerate(way)]
-        spatial = tuple(tuple(fans[level].units for level in gap) for gap in self._gaps)
+        spatial = tuple(tuple(fans[level].units for level in gap) or (ONE,) for gap in self._gaps)
         return ChainSpread(self.facts, spatial, self.dims)
 
     def widest(self) -> ChainSpread | None:
         """All ways at once; None where levels that hold nothing stand behind a fan-out."""
         if any(len(gap) > 1 for gap in self._gaps):
             return None
-        most = (np.max([fan.units for fan in self.fans[gap[0]]], axis=0) for gap in self._gaps)
+        most = (
+            np.max([ONE, *(fan.units for level in gap for fan in self.fans[level])], axis=0)
+            for gap in self._gaps
+        )
         spatial = tuple((tuple(int(n) for n in units),) for units in most)
         return WidestSpread(self.facts, spatial, self.dims)
 
@@ -139,6 +149,9 @@ class ChainStructures:
         """
         found = []
         for gap in self._gaps:
+            if not gap:
+                found.append((0,) * len(DIMS))
+                continue
             fans = self.fans[gap[-1]]
             own = fans[way[gap[-1]]]
             found.append(tuple(_fewer(fans, own, d) for d in range(len(DIMS))))
@@ -164,6 +177,8 @@ class ChainStructures:
     ) -> tuple[IntArray, list[int], list[list[int]]]:
         """An action of a structure, the columns of loop orders, and the choices for each."""
         action = np.zeros(len(self.space.parameters), np.int64)
+        for column, choice in self.picks.items():
+            action[column] = choice
         for level, i in enumerate(way):
             for column, choice in self.fans[level][i].columns.items():
                 action[column] = choice
@@ -211,11 +226,10 @@ def _is_of(loops: list[int], kind: tuple[int, int], halos: list[int]) -> bool:
 
 def refused(space: Any, chip: Chain, layer: Any) -> str | None:
     """Why there are no proofs of a space on a chain, in one line; None where there are."""
-    if not isinstance(space, ChainSpace) or space.uneven or space.full:
-        return (
-            "proofs on a chip that is a list of levels take the default space; "
-            "leave uneven and full out"
-        )
+    if not isinstance(space, ChainSpace) or space.full:
+        return "proofs on a chip that is a list of levels do not take full=True; leave it out"
+    if not space.moving:
+        return "the layer has no tiles to choose; use the method 'exhaustive'"
     taps = [p.name for p in space.parameters if p.kind == "tile" and p.dim in "RS"]
     if taps:
         return (

@@ -13,6 +13,7 @@ import io
 import json
 import math
 import zipfile
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,10 +38,10 @@ from mapper.certificate import (
 Parts = dict[str, bytes]
 
 
-def certificates(folder: Path) -> list[tuple[dict[str, Any], bytes]]:
-    """Claims and trees of the problems."""
+def certificates(folder: Path, given: Iterable[ProblemSpec]) -> list[tuple[dict[str, Any], bytes]]:
+    """Claims and trees of some problems."""
     found = []
-    for spec in (*specs(), *deep_specs()):
+    for spec in given:
         path = folder / "c"
         write_certificate(path, make_certificate(spec, baselines.prove(spec.build(), record=True)))
         with zipfile.ZipFile(path) as file:
@@ -131,8 +132,17 @@ def edited(rng: Rng, good: list[tuple[dict[str, Any], bytes]]) -> tuple[str, byt
 
 
 def prepare(folder: Path) -> Edit:
-    """Edits of the certificates of the problems."""
-    good = certificates(folder)
+    """Edits of the certificates of all problems."""
+    return _edits(folder, (*specs(), *deep_specs()))
+
+
+def prepare_deep(folder: Path) -> Edit:
+    """Edits of the certificates of problems on chips that are a list of levels."""
+    return _edits(folder, deep_specs())
+
+
+def _edits(folder: Path, given: Iterable[ProblemSpec]) -> Edit:
+    good = certificates(folder, given)
 
     def edit(rng: Rng, path: Path) -> str:
         what, content = edited(rng, good)

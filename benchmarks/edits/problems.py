@@ -27,6 +27,11 @@ DEEP = Chain(
 FLAT = replace(DEEP, levels=(*DEEP.levels[:2], ChainLevel(
     name="Lanes", holds=(False,) * 3, fanout=Fanout((Axis(2, "C"),)))
 ))  # fmt: skip
+THREE = replace(DEEP, levels=(
+    *DEEP.levels[:2],
+    ChainLevel(name="Weights", holds=(False, True, False), shared_bytes=16),
+    replace(DEEP.levels[2], holds=(True, True, True), shared_bytes=8),
+))  # fmt: skip
 GEMM, CONV = Layer.gemm("product", 3, 4, 1), Layer("conv", "CONV", 2, 2, 1, 1, 1, 1)
 
 
@@ -51,13 +56,17 @@ def specs() -> list[ProblemSpec]:
 
 
 def deep_specs() -> list[ProblemSpec]:
-    """Six problems of at most `MOST` mappings on chips that are a list of levels."""
+    """Ten problems of at most `MOST` mappings on chips that are a list of levels."""
     given: list[tuple[Layer, Chain, dict[str, Any]]] = [
         (GEMM, DEEP, {}),
         (GEMM, DEEP, {"objective": "latency", "limits": {"max_bytes.Local": 8.0}}),
         (GEMM, DEEP, {"limits": {"max_latency_cycles": 2.0}}),
         (CONV, FLAT, {"objective": "energy"}),
         (GEMM, FLAT, {"cost_model_options": {"latency": "bound", "double_buffer": False}}),
+        (Layer.gemm("product", 6, 8, 1), DEEP, {}),
+        (Layer("window", "CONV", 1, 2, 6, 3, 3, 2, 1), DEEP, {"objective": "energy"}),
+        (Layer.gemm("product", 2, 3, 1), THREE, {}),
+        (Layer.gemm("product", 2, 3, 1), THREE, {"objective": "energy"}),
         (GEMM, FLAT, {"space": {"tiles": "divisors", "only": {"Global.axis0.dim": ["K"]}}}),
     ]
     return [_spec(*one) for one in given]

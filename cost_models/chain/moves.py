@@ -36,6 +36,10 @@ class NestStructure:
         )
         self.macs = len(nest.levels) + 1
         self.innermost = max(m for m, level in enumerate(nest.levels, 1) if level.port is not None)
+        self.serving = self.innermost
+        """The first entry of the memory next to the MACs."""
+        while nest.levels[self.serving - 1].joined:
+            self.serving -= 1
         self.whole_tiles = nest.rules.whole_tiles
         self.resident = nest.resident
 
@@ -91,7 +95,7 @@ class NestStructure:
 
     def _sums(self, q: int, moves: EntryMoves) -> EntryMoves:
         """The memory next to the MACs holds partial sums alone."""
-        if q != self.innermost:
+        if not self.serving <= q <= self.innermost:
             return moves
         return moves._replace(output=0, psum=moves.output + moves.psum)
 

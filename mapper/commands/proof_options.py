@@ -40,6 +40,8 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
     if network is not None:
         raise OptionError("--certificate: a certificate is of one layer; give --layer L")
     reason = baselines.can_prove(problem.build())
+    if reason is None and getattr(problem.build().space, "uneven", False):
+        reason = "a certificate is of the default space; leave uneven out"
     if reason is not None:
         raise OptionError(f"--certificate: {reason}")
     if path.is_dir():

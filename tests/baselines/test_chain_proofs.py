@@ -9,16 +9,27 @@ import pytest
 
 import baselines
 from baselines import ProofProgress, can_prove, prove
+from baselines.optimal.chain_entries import as_uneven, even_problem
 from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.chain_values import improved
 from benchmarks.chain_check import brute_force
 from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_problems import random_problem
-from cost_models import ChainBrancher, ChainFacts, CostsToGo, Frontier, chain_facts_of
+from cost_models import (
+    ChainBatch,
+    ChainBrancher,
+    ChainFacts,
+    ChainMapping,
+    CostsToGo,
+    Frontier,
+    chain_facts_of,
+)
 from maestro_env import Problem
 
 SEEDS = (0, 2, 7, 9, 17, 27, 32, 51)
 """Problems of one to three memories of which an earlier bound was too high."""
+UNEVEN_SEEDS = (0, 4, 5, 9)
+"""Problems of one and two memories."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -28,6 +39,29 @@ def test_proofs_are_the_optimum_of_brute_force(seed: int) -> None:
     assert proof.proven
     assert proof.value == best or math.isclose(proof.value, best, rel_tol=1e-9)
     assert proof.bound == proof.value
+
+
+@pytest.mark.parametrize("seed", UNEVEN_SEEDS)
+def test_proofs_of_uneven_spaces_are_the_optimum_of_brute_force(seed: int) -> None:
+    problem = random_problem(seed, 1_000, 30_000, uneven=True)
+    best, proof = brute_force(problem), prove(problem)
+    assert proof.status == "optimal"
+    assert math.isclose(proof.value, best, rel_tol=1e-9)
+
+
+def test_uneven_mappings_begin_from_the_best_even_one() -> None:
+    """A real layer's uneven space ends with a gap, and never above the even optimum."""
+    even = prove(Problem("bert_base.1", "eyeriss-rs"), timeout=1.0)
+    uneven = prove(Problem("bert_base.1", "eyeriss-rs", space={"uneven": True}), boxes=1_000)
+    assert uneven.status == "boxes"
+    assert 0 < uneven.bound < uneven.value
+    assert isinstance(even.mapping, ChainMapping)
+    problem = Problem("bert_base.1", "eyeriss-rs", space={"uneven": True})
+    space = even_problem(problem).space
+    batch = ChainBatch.from_mappings([even.mapping], problem.accelerator)
+    action = as_uneven(problem.space, space, space.encode(batch)[0])
+    assert action is not None
+    assert problem.look(action[None]).values[0] == pytest.approx(even.value, rel=1e-12)
 
 
 @pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
@@ -132,7 +166,7 @@ def test_searchers_give_the_proven_mapping() -> None:
     ("given", "why"),
     [
         ({"objective": "area"}, "area_um2 has no bounds"),
-        ({"space": {"uneven": True}}, "leave uneven and full out"),
+        ({"space": {"full": True}}, "do not take full=True"),
         ({"cost_model": "simulator"}, "'simulator' has no bounds"),
         ({"cost_model": "exact:halo_space=tile"}, "halo_space=tile has no bounds"),
     ],

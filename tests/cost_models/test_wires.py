@@ -12,16 +12,21 @@ import pytest
 import cost_models
 import layers
 from baselines import prove
+from baselines.optimal.chain_structures import ChainStructures
 from benchmarks.chain_check import brute_force
 from benchmarks.chain_problems import random_problem
 from cost_models import (
     Accelerator,
     AcceleratorError,
     Chain,
+    ChainBrancher,
+    ChainFacts,
+    CostsToGo,
     Level,
     Mapping,
     Widths,
     Wires,
+    chain_facts_of,
 )
 from cost_models.chain.clusters import as_chain
 from cost_models.technology.parts import wires
@@ -113,6 +118,41 @@ def test_proofs_on_chains_are_the_optimum_of_brute_force(seed: int) -> None:
         assert figure_bounds(model, drawn.layer, chip)["energy_nj"] <= prove(
             Problem(drawn.layer, chip, "energy", model)
         ).value * (1 + 1e-12)
+
+
+def least_bound(problem: Problem) -> float:
+    """The least of all spreads' bounds."""
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
+    assert isinstance(facts, ChainFacts)
+    structures = ChainStructures(problem.space, facts)
+    found = []
+    for way in structures.ways:
+        spread = structures.spread(way)
+        none = ((0,) * 8,) * (facts.depth + 1)
+        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
+        bounds = ChainBrancher(spread, togo, (0, 1))
+        bounds.fill_turns()
+        bounds.fill()
+        bounds.fill_ports()
+        children = bounds.children(bounds.root(), math.inf).bounds
+        found.append(float(children[0]) if len(children) else math.inf)
+    return min(found)
+
+
+def test_bounds_of_chains_are_near_brute_force_and_not_above() -> None:
+    ratios = []
+    for seed in range(36):
+        drawn = random_problem(seed, 300, 6_000)
+        fed = [level.fanout for level in drawn.accelerator.levels[:-1]]
+        if any(fanout.axes and not fanout.any for fanout in fed):
+            chip = wired(drawn.accelerator)
+            problem = Problem(drawn.layer, chip, "energy", drawn.cost_model)
+            best = brute_force(problem)
+            if math.isfinite(best):
+                ratios.append(best / least_bound(problem))
+    assert len(ratios) >= 8
+    print(sorted(ratios))
+    assert 1 - 1e-9 <= min(ratios) < 1.001  # wires that cost a fifth more break this
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -128,10 +128,10 @@ class ChainBrancher(ChoiceCosts):
             offered = np.all([o.at[np.minimum(place, len(o.at) - 1)] == at for o, place, at in
                               zip(options, places, tiles.T, strict=True)], axis=0)  # fmt: skip
             self.tables.cells = tuple(place[offered] for place in places)
-            fits = self.tables.fits(1, options)
+            fits = self.tables.fits(node, options)
             self.tables.cells = tuple(place[fits] for place in self.tables.cells)
             return options
-        self.tables.cells = np.nonzero(self.tables.fits(node.depth + 1, options))
+        self.tables.cells = np.nonzero(self.tables.fits(node, options))
         return options
 
     @property

@@ -169,7 +169,8 @@ class ChoiceCosts:
         out = rate * self.spread.still(OUTPUT, self.facts.keeper(OUTPUT, m))
         back = np.maximum(out - before, 0.0)
         energy = found["energy"] + self.spread.energy.add[keeper] * back
-        found["energy"] = energy + self.spread.energy.once[m] * once * still
+        each = self.spread.energy.once[m] + self.spread.energy.fills[m][OUTPUT]
+        found["energy"] = energy + each * once * still
         found["sums"] = m, float(self.spread.whole(OUTPUT)) * still * fills
         self.time.carry(found["ports"], self.facts.keeper(OUTPUT, m), m, back, out)
 

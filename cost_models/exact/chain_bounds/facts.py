@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_nj, prices_of
-from cost_models.chain.wires import deliveries, least_delivered
+from cost_models.chain.wires import deliveries
 from cost_models.exact.limits import rooms_of
-from cost_models.exact.nest import FILTER, INPUT, P
+from cost_models.exact.nest import FILTER, INPUT, OUTPUT, P
 from cost_models.prices import UW_PER_MW, ByPart, LevelPrices, clock_of, is_open
 from layers import Layer
 
@@ -40,6 +40,8 @@ class ChainFacts:
         retain: Whether a memory keeps what it holds of its next tile.
         stepwise: Whether time is the sum over steps of the slowest.
         limits: Largest bits of an instance of a memory, by its name.
+        entries: Of uneven mappings, each entry's memory and what it keeps of it, from the outermost
+            one; none where every memory stands once and keeps all that it holds.
     """
 
     layer: Layer
@@ -48,11 +50,14 @@ class ChainFacts:
     retain: bool = True
     stepwise: bool = True
     limits: dict[str, float] = field(default_factory=dict)
+    entries: tuple[tuple[str, tuple[bool, ...]], ...] = ()
 
     @cached_property
     def memories(self) -> tuple[ChainLevel, ...]:
-        """DRAM, and all that hold something, from the outermost one."""
-        return (self.chip.levels[0], *self.chip.memories)
+        """DRAM, and all that hold something, from the outermost one; each as often as it stands."""
+        levels = {level.name: level for level in self.chip.memories}
+        named = [levels[name] for name, _ in self.entries]
+        return (self.chip.levels[0], *(named or self.chip.memories))
 
     @cached_property
     def depth(self) -> int:
@@ -67,7 +72,13 @@ class ChainFacts:
     @cached_property
     def keeps(self) -> tuple[tuple[bool, ...], ...]:
         """By memory, whether it keeps input, filter and output."""
+        if self.entries:
+            return ((True,) * 3, *(kept for _, kept in self.entries))
         return ((True,) * 3, *(level.holds for level in self.memories[1:]))
+
+    def has_port(self, m: int) -> bool:
+        """Whether a memory has a port of its own; that of some entries in a row is the last's."""
+        return m == self.depth or self.memories[m + 1] is not self.memories[m]
 
     def keeper(self, tensor: int, m: int) -> int:
         """The nearest memory outside one that keeps a tensor."""
@@ -83,25 +94,22 @@ class ChainFacts:
         """What an element of input, filter, output and partial sum costs in each memory [nJ].
 
         One without a capacity is priced as the smallest there is. The memory next to the MACs holds
-        partial sums alone. Wires are part of it: the last ones on the way into a memory are paid
-        for what is written there, those before, which share more, for what its keeper reads.
+        partial sums alone. Wires that inputs and filters pass are part of it: the last ones on the
+        way into a memory are paid for what is written there, those before, which share more, for
+        what its keeper reads.
         """
         found = self._own_prices
-        for place, nj in deliveries(self.chip, self._areas):
-            for t in (INPUT, FILTER):
-                price = nj * self.chip.widths[t]
-                m = next((m for m in self._inside(place) if self.keeps[m][t]), None)
-                if m is not None and self.chip.levels[place + 1] is self.memories[m]:
+        for t in (INPUT, FILTER):
+            for keeper, m, price, last in self.crossings(t):
+                if last and m <= self.depth:
                     found[m] = _dearer(found[m], "write", t, price)
-                elif place < len(self.chip.levels) - 1:
-                    keeper = self.keeper(t, min(self._inside(place), default=self.depth + 1))
+                elif not last:
                     found[keeper] = _dearer(found[keeper], "read", t, price)
-        last = found[-1]
-        found[-1] = LevelPrices(
-            last.read._replace(output=last.read.psum),
-            last.write._replace(output=last.write.psum),
-            last.leakage_uw,
-        )
+        for m, level in enumerate(self.memories):
+            if level is self.memories[-1]:
+                read, write, leakage = found[m].read, found[m].write, found[m].leakage_uw
+                read, write = read._replace(output=read.psum), write._replace(output=write.psum)
+                found[m] = LevelPrices(read, write, leakage)
         return tuple(found)
 
     @property
@@ -116,10 +124,25 @@ class ChainFacts:
         levels = (level.name for level in self.memories)
         return {n: p.area_um2 for n, p in zip(levels, self._own_prices, strict=True)}
 
-    def _inside(self, place: int) -> range:
-        """The memories inside the fan-out of a level."""
-        outside = self.chip.levels[: place + 1]
-        return range(sum(level in outside for level in self.memories), self.depth + 1)
+    def crossings(self, tensor: int) -> list[tuple[int, int, float, bool]]:
+        """Fan-outs that a tensor passes at a price, outputs as partial sums.
+
+        Returns:
+            By fan-out the memory outside that keeps the tensor, the one inside (or the MACs), what
+            an element costs [nJ], and whether no other fan-out follows before the one inside.
+        """
+        chip, found = self.chip, []
+        width = chip.widths.psum if tensor == OUTPUT else chip.widths[tensor]
+        for place, nj in deliveries(chip, self._areas):
+            outside = sum(level in self.memories for level in chip.levels[: place + 1])
+            inside = range(outside, self.depth + 1)
+            m = next((m for m in inside if self.keeps[m][tensor]), self.depth + 1)
+            end = len(chip.levels)
+            if m <= self.depth:
+                end = chip.position(self.memories[m].name)
+            last = all(level.fanout.units == 1 for level in chip.levels[place + 1 : end])
+            found.append((self.keeper(tensor, m), m, nj * width, last))
+        return found
 
     @cached_property
     def leakage(self) -> float:
@@ -135,30 +158,32 @@ class ChainFacts:
         layer, chip = self.layer, self.chip
         energy = layer.macs * mac_nj(chip)
         for place, nj in deliveries(chip, self._areas):
-            inputs, filters, sums = least_delivered(chip, place, layer, (0, 0, layer.output_size))
-            if place < len(chip.levels) - 1:
-                inputs = filters = 0  # by what is read and written
-            bits = inputs * chip.widths.input + filters * chip.widths.filter
-            energy += nj * (bits + sums * chip.widths.psum)
+            if place == len(chip.levels) - 1:
+                energy += nj * layer.macs * chip.widths.filter
+        for _, m, price, last in self.crossings(OUTPUT):
+            if m > self.depth or not last:  # else by what leaves the memory inside
+                energy += price * (layer.macs if last else layer.output_size)
         return float(energy)
 
     @cached_property
     def rooms(self) -> tuple[tuple[Ceiling, ...], ...]:
-        """The capacities of each memory."""
+        """The capacities of each memory, for what it keeps and its entries around it do."""
         chip = self.chip.widths
         widths = (chip.input, chip.filter, chip.psum)
         found: list[tuple[Ceiling, ...]] = [()]
-        for level in self.memories[1:]:
+        for m, level in enumerate(self.memories[1:], 1):
             copies = level.buffer.copies if self.doubled else (1, 1, 1)
-            each = [w * c if held else 0 for w, c, held in
-                    zip(widths, copies, level.holds, strict=True)]  # fmt: skip
-            mine = [
+            mine = [q for q in range(1, m + 1) if self.memories[q] is level]
+            held = [any(self.keeps[q][t] for q in mine) for t in range(3)]
+            each = [w * c if held[t] else 0 for t, (w, c) in
+                    enumerate(zip(widths, copies, strict=True))]  # fmt: skip
+            rooms = [
                 Ceiling(room.bits, tuple(each[t] if t in room.tensors else 0 for t in range(3)))  # type: ignore[arg-type]
                 for room in rooms_of(level.buffer, level.buffer.holds)
             ]
             if level.name in self.limits:
-                mine.append(Ceiling(self.limits[level.name], (each[0], each[1], each[2])))
-            found.append(tuple(mine))
+                rooms.append(Ceiling(self.limits[level.name], (each[0], each[1], each[2])))
+            found.append(tuple(rooms))
         return tuple(found)
 
     def stride(self, d: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -115,15 +116,33 @@ class OptionTables:
         free = self.free(tensor)
         return [p for p in range(len(self.dims)) if p not in free]
 
-    def fits(self, m: int, options: list[TileOptions]) -> Any:
-        """Whether tiles fit the memory."""
-        at = self.at(options)
-        return np.isfinite(self.togo.fits(m)[at])
+    def fits(self, node: ChainNode, options: list[TileOptions]) -> Any:
+        """Whether tiles fit the memory, beside those of its entries around that are chosen."""
+        m, facts = node.depth + 1, self.facts
+        found = np.isfinite(self.togo.fits(m)[self.at(options)])
+        entries = [q for q in range(1, m + 1) if facts.memories[q] is facts.memories[m]]
+        if len(entries) == 1:
+            return found
+        sizes: list[Any] = [0.0] * 3
+        for q in entries:
+            for t in range(3):
+                if facts.keeps[q][t]:
+                    sizes[t] = self.elements(m, options, t) if q == m else self._size(q, node, t)
+        for room in facts.rooms[m]:
+            found = found & (sum(map(mul, room.widths, sizes)) <= room.bits)
+        return found
+
+    def _size(self, m: int, node: ChainNode, tensor: int) -> float:
+        """Elements of a tensor's tile that is chosen."""
+        one = tuple(slice(at, at + 1) for at in node.tiles[m - 1])
+        return float(np.broadcast_to(self._sizes_of(m)[tensor], self.togo.shape)[one].item())
 
     def elements(self, m: int, options: list[TileOptions], tensor: int) -> Any:
         """Elements of a tensor's tile."""
         at = self.at(options)
+        return np.broadcast_to(self._sizes_of(m)[tensor], self.togo.shape)[at]
+
+    def _sizes_of(self, m: int) -> Any:
         if m not in self._sizes:
             self._sizes[m] = self.togo.elements(m)
-        sizes = self._sizes[m]
-        return np.broadcast_to(sizes[tensor], self.togo.shape)[at]
+        return self._sizes[m]

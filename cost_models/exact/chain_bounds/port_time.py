@@ -26,7 +26,10 @@ class PortTime:
         self.tables, self.spread, self.facts = tables, tables.spread, tables.facts
         self.dims = tables.dims
         self._ports = [
-            (level.read_bw, level.write_bw, level.shared_bw) for level in self.facts.memories
+            (level.read_bw, level.write_bw, level.shared_bw)
+            if self.facts.has_port(m)
+            else (None, None, False)
+            for m, level in enumerate(self.facts.memories)
         ]
         if self.facts.chip.levels[-1].is_memory:  # what it gives to its MACs takes no time
             self._ports[-1] = (None, None, False)
@@ -46,7 +49,7 @@ class PortTime:
             for t in TENSORS_IN:
                 if self.facts.keeps[m][t]:
                     for q in range(self.facts.keeper(t, m), m):
-                        found[q] = True
+                        found[q] = self.facts.has_port(q)
         return found
 
     def fill_ports(self) -> None:

@@ -19,7 +19,7 @@ class MoveCosts(NamedTuple):
 
     Args:
         reads: By memory and tensor, one that is read for it (of outputs: written from it).
-        fills: One that is written into it.
+        fills: One that is written into it (of outputs: that leaves it).
         serve: By tensor, one that MACs read (outputs: write) of the memory that serves them.
         add: By memory that keeps outputs, one that is written there again.
         once: One that leaves it.
@@ -171,6 +171,10 @@ class ChainSpread:
                 inner = prices[self.sums[place + 1]]
                 add[m] += inner.read.psum - inner.read.output + inner.write.psum
             once[m] = prices[m].write.output + prices[m].read.output if m else 0.0
+        for keeper, m, price, last in facts.crossings(OUTPUT):
+            add[keeper] += price if last else 2 * price  # what is given first is paid for elsewhere
+            if last and m <= facts.depth:
+                fills[m][OUTPUT] += price
         serve = [0.0 if t == OUTPUT else prices[facts.innermost[t]].read[t] for t in range(3)]
         return MoveCosts(reads, fills, serve, add, once)
 

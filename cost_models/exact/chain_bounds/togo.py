@@ -118,7 +118,7 @@ class CostsToGo(TileGrids):
                 reads[tensor] += self.weights[m][1]
             else:
                 reads[tensor] += self.costs.reads[m][tensor]
-                fills[tensor] += self.costs.fills[m][tensor]
+            fills[tensor] += self.costs.fills[m][tensor]
         return reads, fills
 
     def _modes(self, m: int, rest: RestCosts, fits: Grid) -> Any:

@@ -43,6 +43,11 @@ class Frontier:
         self._tiles, self._figures = bounds.reaches(below)
         self.energy = float(self._figures[0].min(initial=np.inf))
 
+    @property
+    def bytes(self) -> int:
+        """Memory of what is known."""
+        return self._tiles.nbytes + self._figures.nbytes
+
     def reach(self, bounds: ChainBrancher) -> float:
         """What a spread reaches at least; inf where that is not of interest."""
         return float(self._values(bounds).min(initial=np.inf))
