@@ -28,9 +28,9 @@ class Schedule:
 
     steps: int = 6_000
     expert_problems: int = 300
-    refresh_every: int = 80
+    refresh_every: int = 40
     refresh_problems: int = 64
-    samples: int = 500
+    samples: int = 300
     learning_rate: float = 1.5e-3
     hidden: int = HIDDEN
     shards: int = 4
