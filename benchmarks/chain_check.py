@@ -4,7 +4,8 @@
     python -m benchmarks chain_check --uneven --problems 60 --out docs/data/chain-check-uneven.csv
 
 Chips, layers, objectives and options of the exact model are drawn at random; spaces hold 10^3 to
-10^5 mappings; uneven ones are of one or two memories. Exits with 1 where a proof is not the optimum.
+10^5 mappings; uneven ones are of one or two memories. Half of the fan-outs have prices of wires.
+Exits with 1 where a proof is not the optimum.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """A thousand designs of a network: time, gaps of the front, and what kill -9 costs.
 
     python benchmarks/explore_designs.py [--designs 1000] [--csv docs/data/explore.csv]
+    python benchmarks/explore_designs.py --fuse keep --csv docs/data/explore-keep-time.csv
 
 Runs `mapper explore` once from an empty store, then once more on another store with SIGKILL in the
-middle and the same command after it; both must write the same rows.
+middle and the same command after it; both must write the same rows. With `--fuse keep` once, all
+100 designs of a grid of MobileNet-v2 whose tensors may stay, with the gaps of all of them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 SWEEP = {
     "--network": "resnet18",
@@ -30,13 +33,22 @@ SWEEP = {
     "--workers": "2",
     "--wires": "off",
 }
+KEPT = {
+    "--network": "mobilenetv2",
+    "--fuse": "keep",
+    "--gap": "0.05",
+    "--pes": "64..512",
+    "--l1": "256..4k",
+    "--l2": "64k..1M",
+    "--workers": "2",
+}
 
 
-def command(folder: Path, designs: int, name: str) -> list[str]:
-    """The exploration, with a store and rows of its own."""
-    words = [word for pair in SWEEP.items() for word in pair]
+def command(folder: Path, designs: int | None, name: str) -> list[str]:
+    """The exploration, with a store and rows of its own; without a number that of `KEPT`."""
+    words = [word for pair in (SWEEP if designs else KEPT).items() for word in pair]
     files = ["--store", str(folder / f"{name}.sqlite"), "--csv", str(folder / f"{name}.csv")]
-    many = ["--designs", str(designs)]
+    many = ["--designs", str(designs)] if designs else []
     return [sys.executable, "-m", "mapper", "explore", *words, *many, *files]
 
 
@@ -64,21 +76,25 @@ def main() -> None:
     parser.add_argument("--designs", type=int, default=1000)
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--no-kill", action="store_true")
+    parser.add_argument("--fuse", choices=["none", "keep"], default="none")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        wall, cpu = timed(command(folder, options.designs, "whole"))
+        kept = options.fuse == "keep"
+        wall, cpu = timed(command(folder, None if kept else options.designs, "whole"))
         with (folder / "whole.csv").open(encoding="utf-8") as text:
             rows = list(csv.DictReader(text))
-        gaps = [float(row["gap"]) for row in rows if row["front"] == "1"]
+        front = [row for row in rows if row["front"] == "1"]
+        gaps = [float(row["gap"]) for row in (rows if kept else front)]
         figures = {
-            "designs": options.designs,
-            "front": len(gaps),
+            "designs": len(rows) if kept else options.designs,
+            "front": len(front),
+            **({"median_gap": median(gaps)} if kept else {}),
             "largest_gap": max(gaps),
             "wall_s": round(wall, 1),
             "cpu_s": round(cpu, 1),
         }
-        if not options.no_kill:
+        if not options.no_kill and not kept:
             words = command(folder, options.designs, "killed")
             killed(words, wall / 2)
             rest, _ = timed(words)

@@ -72,6 +72,7 @@ from .exact.chain_bounds.widest import WidestSpread as WidestSpread
 from .exact.floors import real_inputs as real_inputs
 from .exact.pass_costs import Moved as Moved
 from .exact.pass_costs import energy_of_counts as energy_of_counts
+from .exact.pass_costs import filter_load_cost as filter_load_cost
 from .exact.pass_costs import pass_cost as pass_cost
 from .infeasible import Infeasible as Infeasible
 from .infeasible import InfeasibleError as InfeasibleError

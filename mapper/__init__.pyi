@@ -27,6 +27,7 @@ from .pretrained.weights import agents_of as agents_of
 from .problem_spec import ProblemSpec as ProblemSpec
 from .search_run import SearchRun as SearchRun
 from .staying.kept_network import KeptNetwork as KeptNetwork
+from .staying.kept_network import check_inputs as check_inputs
 from .staying.kept_network import check_keep as check_keep
 from .staying.kept_network import check_space as check_space
 from .staying.kept_network import keep_network as keep_network

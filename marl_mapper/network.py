@@ -13,6 +13,7 @@ from mapper import (
     FusedProblem,
     KeptNetwork,
     StaySetting,
+    check_inputs,
     check_keep,
     check_space,
     keep_network,
@@ -32,6 +33,7 @@ def map_network(
     *,
     fuse: str = "keep",
     passes: str = "free",
+    inputs: int = 1,
     gap: float = 0.01,
     cost_model: Mapping[str, Any] | None = None,
     space: Mapping[str, Any] | None = None,
@@ -49,6 +51,8 @@ def map_network(
         fuse: ``"keep"``: tensors may stay whole; ``"tiles"``: layers may be fused besides.
         passes: ``"counted"``: nodes without MACs cost what they move; ``"free"``: only what they
             move between DRAM and L2.
+        inputs: Runs of the network, one after another, in which filters may stay; figures are a
+            run's mean.
         gap: Stop when the value is proven to be at most this share above the optimum.
         cost_model: Options of the model `exact`.
         space: Options of the map space of every layer.
@@ -70,12 +74,15 @@ def map_network(
         raise LibraryError(f"fuse: got {brief(fuse)}, expected keep or tiles")
     if isinstance(gap, bool) or not isinstance(gap, int | float) or not 0 <= gap < 1:
         raise LibraryError(f"gap: got {brief(gap)}, expected a share of at least 0 and below 1")
+    if isinstance(inputs, bool) or not isinstance(inputs, int):
+        raise LibraryError(f"inputs: got {brief(inputs)}, expected a whole number of at least 1")
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise LibraryError(f"workers: got {brief(workers)}, expected a whole number of at least 1")
     name, graph = _graph_of(network)
     accelerator = cost_models.load_chip(chip) if isinstance(chip, str) else chip
     model = cost_models.load("exact", **(cost_model or {}))
     known = check_keep(accelerator, model.name, objective, f"--fuse {fuse}")
+    check_inputs(accelerator, inputs, f"--fuse {fuse}")
     check_space(space or {})
     options = dict(getattr(model, "options", {}))
     setting = StaySetting(known, options, dict(space or {}))
@@ -84,6 +91,7 @@ def map_network(
         return keep_network(
             name, graph, setting, objective, prove, counted=passes == "counted", gap=gap,
             fused=FusedProblem if fuse == "tiles" else None,
+            inputs=inputs,
         )  # fmt: skip
 
 

@@ -227,7 +227,12 @@ class ChainSolver:
             self._push(float(ways.keys[place + 1]), self._take, ways, place + 1)
 
     def _fill(self, bound: float, way: Way) -> None:
-        """Bound it by tables of energy."""
+        """Bound it by tables of energy, for the outermost tiles that all ways leave."""
+        frontier = way.bounds.frontier
+        if frontier is not None:
+            way.bounds.togo.wanted = frontier.tiles(way.bounds, self.enough)
+            if len(way.bounds.togo.wanted) == 0:
+                return
         way.bounds.fill_turns()
         way.bounds.fill()
         self.counts.boxes += way.bounds.table_cells
@@ -236,6 +241,7 @@ class ChainSolver:
         choices = self._choices(way, root)
         if len(choices.bounds) == 0:
             return
+        way.bounds.togo.wanted = choices.tiles
         if self._ways & (self._ways - 1) == 0 or self._ways % DIVES == 0:
             self._dive(way, root, choices)
         self._push(max(bound, float(choices.bounds[0])), self._fill_ports, way)

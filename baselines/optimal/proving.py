@@ -21,7 +21,7 @@ from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
-from cost_models import Chain, ChainMapping, Mapping, MappingBatch
+from cost_models import Chain, ChainMapping, LowerBounds, Mapping, MappingBatch
 
 if TYPE_CHECKING:
     from maestro_env import Problem
@@ -34,11 +34,16 @@ DEFAULT_MEMORY = 2 << 30
 
 def can_prove(problem: Problem) -> str | None:
     """Why the optimum of a problem cannot be proven by bounds; None where it can."""
-    name, objective = problem.cost_model.name, problem.objective.name
     if isinstance(problem.accelerator, Chain):
         if getattr(problem.cost_model, "resident", ""):
             return "the bounds of a list of levels do not know of tensors that are resident"
         return cannot_prove_chain(problem)
+    found = _bounded(problem)
+    return found if isinstance(found, str) else None
+
+
+def _bounded(problem: Problem) -> str | tuple[StructureSpace, LowerBounds]:
+    """The structures of a problem on two levels with their bounds, or why there are none."""
     instead = "use the method 'exhaustive' on a space that it can list"
     unknown = [p.name for p in problem.space.parameters if p.kind not in KINDS]
     if unknown:
@@ -46,12 +51,14 @@ def can_prove(problem: Problem) -> str | None:
     largest = max(len(p) for p in problem.space.parameters)
     if largest > MOST_TILES:
         return f"a parameter of the space has {largest} choices, more than {MOST_TILES}; {instead}"
-    if problem.lower_bounds_of(StructureSpace(problem.space).structures) is None:
+    space = StructureSpace(problem.space)
+    bounds = problem.lower_bounds_of(space.structures)
+    if bounds is None:
         return (
-            f"cost model {name!r} offers no lower bounds for objective {objective!r} "
-            f"on this layer and accelerator; {instead}"
+            f"cost model {problem.cost_model.name!r} offers no lower bounds for objective "
+            f"{problem.objective.name!r} on this layer and accelerator; {instead}"
         )
-    return None
+    return space, bounds
 
 
 def prove(
@@ -89,17 +96,18 @@ def prove(
     """
     began, wall = time.process_time(), time.perf_counter()
     _check(gap, timeout, threads, max_memory)
-    reason = can_prove(problem)
-    if reason is not None:
-        raise ProveError(f"problem: {reason}")
     memory = DEFAULT_MEMORY if max_memory is None else max_memory
     if isinstance(problem.accelerator, Chain):
+        reason = can_prove(problem)
+        if reason is not None:
+            raise ProveError(f"problem: {reason}")
         assert not isinstance(start, Mapping)
         return prove_chain(problem, start, ProofLimits(gap, timeout, memory, boxes, progress))
     assert not isinstance(start, ChainMapping)
-    space = StructureSpace(problem.space)
-    bounds = problem.lower_bounds_of(space.structures)
-    assert bounds is not None
+    found = _bounded(problem)
+    if isinstance(found, str):
+        raise ProveError(f"problem: {found}")
+    space, bounds = found
 
     def elapsed() -> float:
         return time.process_time() - began

@@ -74,6 +74,25 @@ def pass_cost(model: CostModel, chip: Accelerator | Chain, moved: Moved) -> tupl
     return latency, energy_of_counts(model, chip, latency, counts)
 
 
+def filter_load_cost(
+    model: CostModel, chip: Accelerator, loads: Mapping[int, int]
+) -> tuple[float, float, float]:
+    """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2.
+
+    Args:
+        model: The model with its options.
+        chip: The chip.
+        loads: Elements that are brought at a time, and how often.
+    """
+    width, rate = chip.widths.filter, chip.buffers()[0].read_bw
+    latency = sum(
+        times * (1 if rate is None else -(-size * width // rate)) for size, times in loads.items()
+    )
+    elements = sum(size * times for size, times in loads.items())
+    energy = energy_of_counts(model, chip, latency, {"dram_fil": elements})
+    return energy, float(latency), elements * width / 8
+
+
 def energy_of_counts(
     model: CostModel, chip: Accelerator, latency: int, counts: Mapping[str, int]
 ) -> float:

@@ -37,7 +37,7 @@ from mapper.commands.options import (
     space_of,
 )
 from mapper.commands.pass_options import BatchOption, CacheOption, TokensOption
-from mapper.commands.stay_options import FuseOption, PassesOption, check_words
+from mapper.commands.stay_options import FuseOption, InputsOption, PassesOption, check_words
 from marl_common import MOST_THREADS
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def search(
     batch: BatchOption = None,
     fuse: FuseOption = "none",
     passes: PassesOption = "free",
+    inputs: InputsOption = 1,
     carry: Annotated[
         str | None,
         typer.Option(
@@ -275,11 +276,12 @@ def search(
             "--patience": patience, "--log": log, "--timeout": timeout,
             "--certificate": certificate, "--dataflow": dataflow, "--max-memory": max_memory,
         }  # fmt: skip
-        check_kept(spec_of(first, first.name), method, refused, network, fuse)
+        check_kept(spec_of(first, first.name), method, refused, network, fuse, inputs)
         search_kept(
             network or "",
             spec_of(first, first.name).complete(),
             fuse,
+            inputs=inputs,
             counted=passes == "counted",
             gap=gap,
             store=store,
@@ -288,6 +290,8 @@ def search(
             as_json=as_json,
         )
         return
+    if inputs > 1:
+        raise OptionError(f"--inputs {inputs}: runs share nothing without --fuse keep; give it")
     if passes == "counted" and network is None:
         raise OptionError("--passes counted: a single layer has no others; give --network N")
     if network is not None:

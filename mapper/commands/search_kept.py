@@ -31,6 +31,7 @@ def check_kept(
     refused: Mapping[str, Any],
     network: str | None,
     fuse: str,
+    inputs: int,
 ) -> None:
     """Refuse options that a network with tensors that stay does not take.
 
@@ -41,13 +42,14 @@ def check_kept(
             given.
         network: The network.
         fuse: ``keep`` or ``tiles``.
+        inputs: How often the network runs.
 
     Raises:
         OptionError: One is given.
         KeepError: The chip, the model or the objective cannot be.
     """
     from mapper.commands.options import OptionError
-    from mapper.staying.kept_network import check_keep, check_space
+    from mapper.staying.kept_network import check_inputs, check_keep, check_space
 
     if network is None:
         raise OptionError(f"--fuse {fuse}: a single layer has no others; give --network N")
@@ -57,6 +59,7 @@ def check_kept(
         if value:
             raise OptionError(f"--fuse {fuse}: takes no {name}; leave it out")
     check_keep(spec.accelerator, spec.cost_model, spec.objective, f"--fuse {fuse}")
+    check_inputs(spec.accelerator, inputs, f"--fuse {fuse}")
     check_space(spec.space)
 
 
@@ -65,6 +68,7 @@ def search_kept(
     spec: ProblemSpec,
     fuse: str,
     *,
+    inputs: int,
     counted: bool,
     gap: float,
     store: str | None,
@@ -84,7 +88,7 @@ def search_kept(
     from mapper.fusing.fused_network import FusedProblem
     from mapper.show.kept_table import print_kept
     from mapper.staying.kept_network import USUAL_GAP, check_keep, keep_network, stored_proofs
-    from mapper.staying.network_optimum import NetworkStoppedError, UnmappableError
+    from mapper.staying.network_result import NetworkStoppedError, UnmappableError
     from mapper.staying.stay_proof import StaySetting
 
     graph: NetworkGraph = layers.graph_of(network)
@@ -105,6 +109,7 @@ def search_kept(
             kept = keep_network(
                 network, graph, setting, spec.objective, run, counted=counted,
                 gap=gap or USUAL_GAP, fused=FusedProblem if fuse == "tiles" else None,
+                inputs=inputs,
             )  # fmt: skip
         except NetworkStoppedError:
             tell(go_on_with())

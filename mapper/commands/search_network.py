@@ -208,16 +208,16 @@ def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, flo
     """
     import layers
     from mapper.staying.kept_network import check_keep
-    from mapper.staying.network_optimum import NetworkProblem
+    from mapper.staying.node_costs import NodeCosts
     from mapper.staying.stay_proof import StaySetting
 
     graph = layers.graph_of(network)
     first = spec(graph.layers[0])
     chip = check_keep(first.accelerator, first.cost_model, "edp", "--passes counted")
     setting = StaySetting(chip, first.cost_model_options)
-    problem = NetworkProblem(graph, setting, lambda proofs: [], counted=True)
+    costs = NodeCosts(graph, setting, counted=True)
     nodes = [node for node in graph.nodes if node.layer is None]
-    found = [problem.pass_of(node, frozenset()) for node in nodes]
+    found = [costs.pass_of(node, frozenset()) for node in nodes]
     return {
         "passes": float(len(nodes)),
         "latency_cycles": sum(latency for latency, _, _ in found),

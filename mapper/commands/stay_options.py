@@ -25,6 +25,14 @@ PassesOption = Annotated[
         help="Of --network: whether nodes without MACs cost what they move.",
     ),
 ]
+InputsOption = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Of --fuse keep: runs of the network, one after another. Filters may stay in L2 from "
+        "one to the next; figures are a run's mean.",
+    ),
+]
 
 
 def check_words(fuse: str, passes: str) -> None:

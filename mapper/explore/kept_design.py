@@ -12,13 +12,9 @@ from cost_models import Accelerator, Chain
 from layers import NetworkGraph, graph_fields
 from mapper.explore.design_space import label_of, nameless
 from mapper.staying.kept_network import OBJECTIVES
-from mapper.staying.network_optimum import (
-    ENERGY,
-    LATENCY,
-    NetworkProblem,
-    NetworkResult,
-    UnmappableError,
-)
+from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.network_result import NetworkResult, UnmappableError
+from mapper.staying.shape_facts import ENERGY, LATENCY
 from mapper.staying.stay_proof import StayProof, StaySetting
 from marl_common import engineering
 from marl_runs import Context, Experiment

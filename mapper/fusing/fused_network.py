@@ -6,27 +6,20 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import baselines
 from layers import TENSORS, Layer
 from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
 from mapper.fusing.group_costs import GroupCosts, GroupTilings
-from mapper.staying.network_optimum import (
-    FusedStep,
-    LayerPart,
-    NetworkProblem,
-    NetworkResult,
-    NodeResult,
-)
+from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.network_result import FusedStep, LayerPart, NetworkResult, NodeResult
 from mapper.staying.shape_facts import KnownMapping, Resident, SumWeights
+from mapper.staying.stay_proof import drawn
 from mapper.staying.stay_schedule import Groups, Stays, StaySchedule, taken_bits
 
 AT_ONCE = 8
 """Tilings of a group that are looked at together."""
 MOST_LOOKED = 400
 """Tilings of a group, with what is in L2 beside it, that are looked at."""
-DRAWN = 64
-"""Mappings of a part that are drawn to begin with."""
 
 
 @dataclass
@@ -61,11 +54,11 @@ class FusedProblem(NetworkProblem):
         outside = frozenset(
             (number, tensor)
             for number, at in enumerate(group.places)
-            for tensor in self.resident(self.graph.nodes[place + at], taken)
+            for tensor in self.costs.resident(self.graph.nodes[place + at], taken)
             if tensor == "filter" or (number, tensor) in ends
         )
         return self._costs_of(
-            group, outside, self._capacity - taken_bits(self.rooms, taken, place), weights
+            group, outside, self.costs.capacity - taken_bits(self.rooms, taken, place), weights
         )
 
     def _costs_of(
@@ -76,7 +69,7 @@ class FusedProblem(NetworkProblem):
         key = (group, outside, left, weights)
         if key not in self._costs:
             tilings = self._tilings[group, outside]
-            self._costs[key] = GroupCosts(tilings, left, weights, self)
+            self._costs[key] = GroupCosts(tilings, left, weights, self.costs)
         return self._costs[key]
 
     def groups(self, weights: SumWeights, upper: bool) -> Groups:
@@ -92,7 +85,7 @@ class FusedProblem(NetworkProblem):
         def least(place: int, length: int) -> float:
             group = self._groups[place, length]
             everything = {(n, tensor) for n in range(len(group.layers)) for tensor in TENSORS}
-            costs = self._costs_of(group, frozenset(everything), self._capacity, weights)
+            costs = self._costs_of(group, frozenset(everything), self.costs.capacity, weights)
             return costs.lower()
 
         return Groups(self._lengths, cost, least)
@@ -114,15 +107,15 @@ class FusedProblem(NetworkProblem):
     def _draw(self, part: LayerPart, weights: SumWeights) -> None:
         """Add the best of some mappings that agents propose to what is known of a part."""
         key = (part.layer, part.resident, part.room, weights)
-        facts = self.facts_of(part.layer, part.resident, weights)
+        facts = self.costs.facts_of(part.layer, part.resident, weights)
         if key in self._drawn or not math.isinf(facts.upper(part.resident, part.room, weights)):
             return
         self._drawn.add(key)
         problem = self.setting.problem(*part[:3], weights)
-        found = baselines.load("zero-shot").search(problem, DRAWN, 0)
-        if found.mapping is not None:
-            self.learnt += 1
-            facts.add(part.resident, self.setting.known(part.layer, part.resident, found.mapping))
+        mapping = drawn(problem)
+        if mapping is not None:
+            self.costs.learnt += 1
+            facts.add(part.resident, self.setting.known(part.layer, part.resident, mapping))
 
     def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
         """See :meth:`NetworkProblem.parts`; of groups those of the tiling that may be cheapest."""
@@ -147,7 +140,7 @@ class FusedProblem(NetworkProblem):
         while place < len(found.stays):
             length = groups.get(place, 1)
             if length == 1:
-                steps.append(self.step(place, found.stays[place], weights))
+                steps.append(self.costs.step(place, found.stays[place], weights))
             else:
                 taken = found.stays[place]
                 steps += self._fused(numbers[place], place, length, taken, weights)
@@ -182,7 +175,7 @@ class FusedProblem(NetworkProblem):
                 stays,
                 known,
             )
-            room = self._capacity / 8 - own[0].room
+            room = self.costs.capacity / 8 - own[0].room
             steps.append(
                 NodeResult(
                     self.graph.nodes[place + at], own[0].resident, names, latency, energy,
@@ -199,7 +192,7 @@ class FusedProblem(NetworkProblem):
 
     def _known(self, part: LayerPart, weights: SumWeights) -> KnownMapping:
         """The best mapping known of a part, which has one."""
-        facts = self.facts_of(part.layer, part.resident, weights)
+        facts = self.costs.facts_of(part.layer, part.resident, weights)
         found = facts.best(part.resident, part.room, weights)
         assert found is not None
         return found

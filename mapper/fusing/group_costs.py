@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cost_models
-from cost_models import Moved, energy_of_counts, pass_cost
+from cost_models import Moved, energy_of_counts, filter_load_cost, pass_cost
 from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import (
     FusedGroup,
@@ -27,7 +27,8 @@ from mapper.fusing.fused_group import (
     resident_of,
 )
 from mapper.fusing.part_floors import COUNTS, PartFloors
-from mapper.staying.network_optimum import LayerPart, NetworkProblem
+from mapper.staying.network_result import LayerPart
+from mapper.staying.node_costs import NodeCosts
 from mapper.staying.shape_facts import SumWeights
 from marl_common import FloatArray, IntArray
 
@@ -85,14 +86,7 @@ class GroupTilings:
 
     def loads(self, columns: AxisPlan, place: int) -> tuple[float, float, float]:
         """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2."""
-        width, rate = self.chip.widths.filter, self.chip.buffers()[0].read_bw
-        latency = sum(
-            times * (1 if rate is None else -(-size * width // rate))
-            for size, times in filter_loads(self.group, place, columns).items()
-        )
-        elements = self.group.layers[place].filter_size
-        energy = energy_of_counts(self._model, self.chip, latency, {"dram_fil": elements})
-        return energy, float(latency), elements * width / 8
+        return filter_load_cost(self._model, self.chip, filter_loads(self.group, place, columns))
 
     def pass_costs(self, tiling: FusedTiling, tensor: int) -> tuple[float, float]:
         """Energy [nJ] and latency [cycles] of each pass over a tensor between two layers."""
@@ -178,7 +172,7 @@ class GroupCosts:
     """
 
     def __init__(
-        self, tilings: GroupTilings, left: float, weights: SumWeights, network: NetworkProblem
+        self, tilings: GroupTilings, left: float, weights: SumWeights, network: NodeCosts
     ) -> None:
         self.tilings, self.weights, self._left, self._network = tilings, weights, left, network
         self._best: dict[bool, tuple[int, Best | None]] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from layers import TENSORS
 from mapper.staying.kept_network import KeptNetwork
-from mapper.staying.network_optimum import FusedStep
+from mapper.staying.network_result import FusedStep
 from mapper.staying.rooms import home_of
 from marl_common import engineering
 
@@ -79,9 +79,12 @@ def stay_lines(kept: KeptNetwork) -> list[str]:
     """What stays, in sentences."""
     most = max((step.taken for step in kept.best.steps), default=0.0)
     lines = []
+    if kept.inputs > 1:
+        lines.append(f"figures are the mean of {kept.inputs} runs, over which filters may stay")
     if kept.staying:
+        what = "tensors" if kept.inputs == 1 else "tensors and filters"
         lines.append(
-            f"{len(kept.staying)} of {len(kept.rooms)} tensors that may stay do, in the order of "
+            f"{len(kept.staying)} of {len(kept.rooms)} {what} that may stay do, in the order of "
             f"the file; they take up to {engineering(most, 'B')} of "
             f"{home_of(kept.chip).name} at once"
         )

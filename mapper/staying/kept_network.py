@@ -8,15 +8,11 @@ from typing import Any
 
 from cost_models import Accelerator, Chain
 from layers import NetworkGraph, to_fields
-from mapper.staying.network_optimum import (
-    ENERGY,
-    LATENCY,
-    FusedStep,
-    NetworkProblem,
-    NetworkResult,
-    NodeResult,
-)
+from mapper.staying.filter_sets import RepeatedProblem
+from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.network_result import FusedStep, NetworkResult, NodeResult
 from mapper.staying.rooms import TensorRoom, can_stay, home_of
+from mapper.staying.shape_facts import ENERGY, LATENCY
 from mapper.staying.stay_proof import StayProof, StaySetting
 from marl_runs import Reporter, Store, run_all
 
@@ -42,6 +38,7 @@ class KeptNetwork:
         keep: With tensors that stay.
         none: With all of them in DRAM.
         tiles: With layers that are fused besides; None where that was not asked for.
+        inputs: How often the network runs; all figures are a run's mean.
     """
 
     network: str
@@ -52,6 +49,7 @@ class KeptNetwork:
     keep: NetworkResult
     none: NetworkResult
     tiles: NetworkResult | None = None
+    inputs: int = 1
 
     @property
     def best(self) -> NetworkResult:
@@ -89,6 +87,7 @@ class KeptNetwork:
         return {
             "network": self.network,
             "objective": self.objective,
+            **({} if self.inputs == 1 else {"inputs": self.inputs}),
             "keep": _totals(self.keep),
             "none": _totals(self.none),
             **({} if self.tiles is None else {"tiles": _totals(self.tiles)}),
@@ -162,6 +161,24 @@ def check_space(space: Mapping[str, Any]) -> None:
             )
 
 
+def check_inputs(chip: Accelerator | Chain, inputs: int, option: str) -> None:
+    """Refuse runs in which filters cannot stay.
+
+    Raises:
+        KeepError: It is less than one run; or there are more, and layers may be fused or the chip
+            is a list of levels.
+    """
+    if inputs < 1:
+        raise KeepError(f"--inputs: got {inputs}, expected runs of the network, at least 1")
+    if inputs > 1 and option != "--fuse keep":
+        raise KeepError(f"--inputs {inputs}: filters stay with --fuse keep, not with {option}")
+    if inputs > 1 and isinstance(chip, Chain):
+        raise KeepError(
+            f"--inputs {inputs}: expected a chip of two levels, L2 and L1, but the accelerator is "
+            "a list of levels"
+        )
+
+
 def check_keep(
     chip: Accelerator | Chain, cost_model: str, objective: str, option: str = "--fuse keep"
 ) -> Accelerator | Chain:
@@ -199,6 +216,7 @@ def keep_network(
     counted: bool = False,
     gap: float = USUAL_GAP,
     fused: type[NetworkProblem] | None = None,
+    inputs: int = 1,
 ) -> KeptNetwork:
     """Search a network with tensors that may stay, and without.
 
@@ -211,6 +229,7 @@ def keep_network(
         counted: Whether nodes without MACs cost what they move, see :class:`NetworkProblem`.
         gap: Stop when the value is proven to be at most this share above the optimum.
         fused: The problem with layers that may be fused besides, if that is asked for.
+        inputs: How often the network runs, in which filters may stay on a chip of two levels.
 
     Raises:
         KeepError: Layers may be fused, and L2 has no capacity.
@@ -224,6 +243,8 @@ def keep_network(
         )
     setting = StaySetting(setting.chip, setting.options, setting.space, gap / 4)
     problem = NetworkProblem(graph, setting, run, counted, gap)
+    if inputs > 1:
+        problem = RepeatedProblem(graph, setting, run, counted, gap, inputs=inputs)
     weights = OBJECTIVES[objective]
 
     def best(problem: NetworkProblem, stay: bool = True) -> NetworkResult:
@@ -234,7 +255,9 @@ def keep_network(
     tiles = best(fused(graph, setting, run, counted, gap, problem.facts)) if fused else None
     if tiles is not None and keep.value <= tiles.value:  # within the gap of both
         tiles = replace(keep, bound=min(keep.value, tiles.bound))
-    return KeptNetwork(name, graph, objective, setting.chip, problem.rooms, keep, none, tiles)
+    return KeptNetwork(
+        name, graph, objective, setting.chip, problem.rooms, keep, none, tiles, inputs
+    )
 
 
 def stored_proofs(

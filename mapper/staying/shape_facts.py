@@ -32,6 +32,9 @@ class SumWeights(NamedTuple):
         return self.energy * energy + self.latency * latency
 
 
+ENERGY, LATENCY = SumWeights(1.0, 0.0), SumWeights(0.0, 1.0)
+
+
 class KnownMapping(NamedTuple):
     """A mapping and its cost.
 

@@ -25,6 +25,8 @@ BOTH = SumWeights(1.0, 1.0)
 """Stands for energy times latency on a list of levels, whose bounds know no sum of both."""
 SEARCHED, BOXES = 5_000, 500_000
 """On a list of levels: samples of a search where there is no proof, and boxes of one."""
+DRAWN = 64
+"""Mappings that agents propose to start a proof from, where no other is known."""
 LEAST_ROOM = 1e-3
 """Bytes in place of none: limits are above 0."""
 
@@ -148,15 +150,16 @@ class StayProof(Experiment):
         import baselines
 
         problem = self.setting.problem(self.layer, self.resident, self.room, self.weights)
-        if baselines.can_prove(problem) is not None:
+        try:
+            proof = baselines.prove(
+                problem,
+                start=self._fitting(problem) or drawn(problem),
+                gap=self.setting.gap,
+                boxes=BOXES if isinstance(self.setting.chip, Chain) else None,
+                progress=lambda step: context.progress(0, step.value),
+            )
+        except baselines.ProveError:  # no bounds know the problem
             return self._searched(problem)
-        proof = baselines.prove(
-            problem,
-            start=self._fitting(problem),
-            gap=self.setting.gap,
-            boxes=BOXES if isinstance(self.setting.chip, Chain) else None,
-            progress=lambda step: context.progress(0, step.value),
-        )
         return {
             "samples": 1,
             "seconds": proof.seconds,
@@ -215,6 +218,16 @@ class StayProof(Experiment):
         if not empty:
             mapping = mapping_from(result["mapping"])
             facts.add(self.resident, self.setting.known(self.layer, self.resident, mapping))
+
+
+def drawn(problem: Problem) -> TwoLevelMapping | None:
+    """The best of some mappings that trained agents propose; None on a list of levels."""
+    import baselines
+
+    if isinstance(problem.accelerator, Chain):
+        return None
+    found: TwoLevelMapping | None = baselines.load("zero-shot").search(problem, DRAWN, 0).mapping
+    return found
 
 
 def _descended(problem: Problem, action: Any) -> tuple[Any, float]:

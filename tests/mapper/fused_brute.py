@@ -14,12 +14,12 @@ from cost_models import Mapping
 from layers import Layer, LayerKind, NetworkGraph
 from layers.graph_builder import GraphBuilder
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of, resident_of
-from mapper.staying.network_optimum import ENERGY, NetworkProblem
+from mapper.staying.node_costs import NodeCosts
 from mapper.staying.rooms import TensorRoom, rooms_of
-from mapper.staying.shape_facts import Resident
+from mapper.staying.shape_facts import ENERGY, Resident
 from mapper.staying.stay_proof import StaySetting
 from marl_common import FloatArray
-from tests.mapper.staying import Points, all_costs, front, prove_here, random_setting
+from tests.mapper.staying import Points, all_costs, front, random_setting
 
 
 def small_chain(seed: int) -> tuple[NetworkGraph, StaySetting]:
@@ -89,7 +89,7 @@ class FusedBrute:
         self.graph, self.setting, self.chip = graph, setting, setting.chip
         self.rooms = rooms_of(graph, setting.chip)
         self.groups = groups_of(graph, setting.chip)
-        self.passes = NetworkProblem(graph, setting, prove_here)
+        self.passes = NodeCosts(graph, setting)
         self._costs: dict[tuple[Layer, Resident], FloatArray] = {}
 
     def best(self) -> Points:

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+import cost_models
 from cost_models import Accelerator
 from layers import Layer, NetworkGraph, NodeKind
 from layers.graph_builder import GraphBuilder
 from maestro_env import Problem
-from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem, NetworkResult
+from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.network_result import NetworkResult
+from mapper.staying.node_costs import NodeCosts
 from mapper.staying.rooms import rooms_of
-from mapper.staying.shape_facts import Resident
+from mapper.staying.shape_facts import ENERGY, LATENCY, Resident
 from mapper.staying.stay_proof import StayProof, StaySetting
 from marl_common import FloatArray
 from tests.baselines.proofs import every_action
@@ -94,11 +97,29 @@ def front(points: Points) -> Points:
     return found
 
 
-def brute(graph: NetworkGraph, setting: StaySetting, counted: bool) -> Points:
-    """Energies and latencies of all choices of what stays, and of all mappings: the best ones."""
-    chip, rooms = setting.chip, rooms_of(graph, setting.chip)
+def brute(graph: NetworkGraph, setting: StaySetting, counted: bool, inputs: int = 1) -> Points:
+    """Energies and latencies of all choices of what stays, and of all mappings: the best ones.
+
+    Of several inputs a run's mean, in which each set of filters may stay.
+    """
+    found: Points = []
+    layers = [node for node in graph.nodes if node.layer is not None]
+    for chosen in product((False, True), repeat=len(layers) if inputs > 1 else 0):
+        filters = {node.name for node, stays in zip(layers, chosen, strict=False) if stays}
+        found = front(found + _brute(graph, setting, counted, filters, inputs))
+    return found
+
+
+def _brute(
+    graph: NetworkGraph, setting: StaySetting, counted: bool, filters: set[str], inputs: int
+) -> Points:
+    """The same where these nodes' filters stay."""
+    chip, rooms = setting.two_levels, rooms_of(graph, setting.chip)
+    held = sum(
+        node.layer.filter_size for node in graph.nodes if node.name in filters and node.layer
+    )
     sizes = {node.name: node.elements for node in graph.nodes}
-    passes = NetworkProblem(graph, setting, prove_here, counted)
+    passes = NodeCosts(graph, setting, counted)
     costs: dict[tuple[Layer, Resident], FloatArray] = {}
     best: Points = []
     for choice in product((False, True), repeat=len(rooms)):
@@ -107,7 +128,7 @@ def brute(graph: NetworkGraph, setting: StaySetting, counted: bool) -> Points:
         sums: Points = [(0.0, 0.0)]
         for place, node in enumerate(graph.nodes):
             live = [room for room in taken if room.first <= place <= room.last]
-            left = (chip.l2_bytes or 0) - sum(sizes[room.tensors[0]] for room in live)
+            left = (chip.l2_bytes or 0) - held - sum(sizes[room.tensors[0]] for room in live)
             if left < 0:
                 sums = []
                 break
@@ -118,15 +139,28 @@ def brute(graph: NetworkGraph, setting: StaySetting, counted: bool) -> Points:
                 continue
             named = (("input", node.inputs[0]), ("output", node.name))
             resident = frozenset(kind for kind, name in named if name in inside)
+            load = (0.0, 0.0)
+            if node.name in filters:
+                resident |= {"filter"}
+                load = filter_load(setting, node.layer.filter_size)
             key = (node.layer.renamed(""), resident)
             if key not in costs:
                 problem = setting.problem(node.layer, resident, math.inf, ENERGY)
                 costs[key] = all_costs(problem)
             fitting = costs[key][costs[key][:, 2] <= left]
             own = front([(e, t) for e, t, _ in fitting.tolist()])
-            sums = front([(e + f, t + u) for e, t in sums for f, u in own])
+            more = load[0] / inputs, load[1] / inputs
+            sums = front([(e + f + more[0], t + u + more[1]) for e, t in sums for f, u in own])
         best = front(best + sums)
     return best
+
+
+def filter_load(setting: StaySetting, size: int) -> tuple[float, float]:
+    """Energy [nJ] and latency [cycles] of reading a filter of bytes from DRAM into L2, once."""
+    chip, cycles = setting.two_levels, -(-size // (setting.two_levels.offchip_bw or 1))
+    model = cost_models.load("exact", **setting.options)
+    counts = {"dram_fil": size}
+    return cost_models.energy_of_counts(model, chip, cycles, counts), float(cycles)
 
 
 def small(seed: int) -> tuple[NetworkGraph, StaySetting, bool]:

@@ -19,7 +19,7 @@ from mapper.fusing.fused_group import groups_of
 from mapper.fusing.fused_network import FusedProblem
 from mapper.fusing.group_costs import GroupTilings
 from mapper.fusing.part_floors import least_cycles
-from mapper.staying.network_optimum import ENERGY, LATENCY
+from mapper.staying.shape_facts import ENERGY, LATENCY
 from mapper.staying.stay_proof import StaySetting
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError

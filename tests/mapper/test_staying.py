@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -11,14 +12,23 @@ from cost_models import load_chip as chip_of
 from layers import Layer
 from layers.graph_builder import GraphBuilder
 from maestro_env import Problem
-from mapper.staying.network_optimum import ENERGY, LATENCY, NetworkProblem
+from mapper.staying.filter_costs import FilterCosts
+from mapper.staying.filter_sets import FilterSearch, RepeatedProblem
+from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.rooms import TensorRoom, rooms_of
-from mapper.staying.shape_facts import CostLine, KnownMapping, ShapeFacts, SumWeights
+from mapper.staying.shape_facts import (
+    ENERGY,
+    LATENCY,
+    CostLine,
+    KnownMapping,
+    ShapeFacts,
+    SumWeights,
+)
 from mapper.staying.stay_proof import StaySetting
 from mapper.staying.stay_schedule import schedule
 from marl_common import FloatArray, IntArray
 from tests.baselines.proofs import every_action
-from tests.mapper.staying import brute, front, prove_here, small
+from tests.mapper.staying import beside_brute, brute, front, prove_here, small
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -49,6 +59,33 @@ def chain(*adds: int, rows: int = 4) -> GraphBuilder:
             at = graph.add(f"add{number}", at, first)
         first = at if number == 0 else first
     return graph
+
+
+@pytest.mark.parametrize("seed", [2, 9, 14])
+def test_filters_stay_over_several_inputs_as_by_brute_force(seed: int) -> None:
+    graph, setting, counted = small(seed)
+    net = RepeatedProblem(graph, setting, prove_here, counted, inputs=4)
+    for found, least in beside_brute(net, brute(graph, setting, counted, 4)):
+        assert found.value == pytest.approx(least, rel=1e-9)
+        assert found.gap == 0
+
+
+def test_filters_that_do_not_all_fit_are_bounded_by_a_price_of_room() -> None:
+    """Two of three filters fit: the bound of all sets is the best one's cost."""
+    nodes = GraphBuilder()
+    at = nodes.source("x", (4, 4))
+    for number in range(3):
+        at = nodes.mac(Layer.gemm(f"l{number}", M=4, N=4, K=4), at)
+    chip = Accelerator(4, 64, 40, 4, 1)
+    costs = FilterCosts(nodes.graph(), StaySetting(chip), False, {}, 10)
+    filters, found = FilterSearch(costs, ENERGY, False, 0.0).best()
+    assert found.bound == pytest.approx(found.value, rel=1e-9)
+    assert costs.bits(filters) <= costs.capacity < costs.bits(costs.filters)
+    sets = [frozenset(some) for n in range(4) for some in combinations(costs.filters, n)]
+    fitting = [one for one in sets if costs.bits(one) <= costs.capacity]
+    search = FilterSearch(costs, ENERGY, False, 0.0)
+    least = min(search.whole(one).value for one in fitting)
+    assert found.value == pytest.approx(least, rel=1e-9)
 
 
 def test_a_node_that_reads_last_writes_in_the_place_of_what_it_reads() -> None:
@@ -146,7 +183,7 @@ def test_a_list_of_levels_has_a_bound_and_a_schedule_around_brute_force(aim: str
         for place, node in enumerate(graph.nodes):
             assert node.layer is not None
             problem = setting.problem(
-                node.layer, net.resident(node, taken), net.room(place, taken), ENERGY
+                node.layer, net.costs.resident(node, taken), net.costs.room(place, taken), ENERGY
             )
             costs = [
                 (float(e), float(t))

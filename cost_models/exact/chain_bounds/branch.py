@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class ChainBrancher(ChoiceCosts):
         """Work out which MAC steps memories have room for."""
         self.time.turns = self.togo.turns()
 
+    @cached_property
     def least_turns(self) -> float:
         """MAC steps of the whole layer, at least, with tiles that all memories have room for."""
         return float(self.togo.least_turns() * self.spread.lead_turns() / self.facts.chip.lanes)

@@ -134,7 +134,7 @@ class ChainFacts:
         chip, found = self.chip, []
         width = chip.widths.psum if tensor == OUTPUT else chip.widths[tensor]
         for place, nj in deliveries(chip, self._areas):
-            outside = sum(level in self.memories for level in chip.levels[: place + 1])
+            outside = sum(level in chip.levels[: place + 1] for level in self.memories)
             inside = range(outside, self.depth + 1)
             m = next((m for m in inside if self.keeps[m][tensor]), self.depth + 1)
             end = len(chip.levels)
@@ -159,7 +159,7 @@ class ChainFacts:
         energy = layer.macs * mac_nj(chip)
         for place, nj in deliveries(chip, self._areas):
             if place == len(chip.levels) - 1:
-                energy += nj * layer.macs * chip.widths.filter
+                energy += nj * layer.macs * (chip.widths.input + chip.widths.filter)
         for _, m, price, last in self.crossings(OUTPUT):
             if m > self.depth or not last:  # else by what leaves the memory inside
                 energy += price * (layer.macs if last else layer.output_size)

@@ -57,6 +57,9 @@ class OptionTables:
         high = int(self.togo.reach(m, place)[0][node.around[place]])
         offered = self.togo.tiles.offered[m][place]
         at = [i for i in range(high + 1) if offered[i] or values[i] == shared]
+        if m == 1 and self.togo.wanted is not None:
+            wanted = set(self.togo.wanted[:, place].tolist())
+            at = [i for i in at if i in wanted]
         rows = []
         total = self.spread.extents[d]
         inside = self.spread.inside(m, d)

@@ -41,19 +41,61 @@ class TileGrids:
             {} if like is None else like._known
         )
         self._fits: dict[int, Grid] = {} if like is None else like._fits
+        self._ends: dict[int, tuple[slice, ...]] = {} if like is None else like._ends
+        self.wanted: IntArray | None = None if like is None else like.wanted
+        """``(N, dims)`` places of the outermost memory's tiles that are looked at; None for all."""
         self._lowest = np.zeros(max(self.shape, default=1), np.int64)
         self.slowest: float = math.inf if like is None else like.slowest
         """MAC steps along tiled dimensions at most."""
 
     def turns(self) -> list[Grid]:
         """MAC steps at least, by memory (DRAM first) and its tiles, along tiled dimensions."""
-        found = np.broadcast_to(self.mac_turns(), self.shape)
+        found: Grid = np.broadcast_to(self.mac_turns(), self.shape)
         rows = [found]
-        for m in range(self.facts.depth, 0, -1):
-            self._reach = [self.reach(m, place) for place in range(len(self.dims))]
-            found = self._inner(found + self.fits(m), list(range(len(self.dims))))
+        for m in range(self.facts.depth, 1, -1):
+            self._look_at(m)
+            cost = found[self._inside] + self.fits(m)[self._inside]
+            found = self._placed(m - 1, self._inner(cost, list(range(len(self.dims)))))
             rows.append(found)
-        return rows[::-1]
+        return [found, *rows[::-1]]
+
+    def _look_at(self, m: int) -> None:
+        """Take the tiles of memory `m`, and those of the one around, that may be of interest."""
+        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+        self._around = self._places(m - 1)
+        most = (int(r[0][a].max()) + 1 for r, a in zip(self._reach, self._around, strict=True))
+        self._inside = tuple(slice(min(e.stop, n)) for e, n in zip(self.ends(m), most, strict=True))
+
+    def _places(self, m: int) -> tuple[IntArray, ...]:
+        """Along each dimension, places of a memory's tiles that may be of interest."""
+        if m == 1 and self.wanted is not None:
+            return tuple(np.unique(places) for places in self.wanted.T)
+        return tuple(np.arange(end.stop) for end in self.ends(m))
+
+    def _placed(self, m: int, cost: Grid) -> Grid:
+        """Costs by a memory's tiles, inf for those that are of no interest."""
+        if m > 1 or self.wanted is None:
+            return cost
+        found = np.full(self.shape, np.inf)
+        found[np.ix_(*self._around)] = cost
+        return found
+
+    def _of_around(self, cost: Any) -> Any:
+        """What depends on tiles around, for those that are looked at."""
+        for place in range(np.ndim(cost)):
+            if cost.shape[place] > 1:
+                cost = np.take(cost, self._around[place], axis=place)
+        return cost
+
+    def ends(self, m: int) -> tuple[slice, ...]:
+        """Along each dimension, up to the largest tile that a memory has room for."""
+        if m not in self._ends:
+            found, fits = [], np.isfinite(self.fits(m))
+            for place in range(len(self.dims)):
+                others = tuple(p for p in range(len(self.dims)) if p != place)
+                found.append(slice(int(np.flatnonzero(fits.any(axis=others)).max(initial=0)) + 1))
+            self._ends[m] = tuple(found)
+        return self._ends[m]
 
     def axis(self, place: int, values: Any) -> Grid:
         """Values along one dimension, as a grid."""
@@ -199,14 +241,21 @@ class TileGrids:
         return found
 
     def _inner(self, cost: Grid, free: list[int], places: list[int] | None = None) -> Grid:
-        """By tile around, the least over tiles inside; only loops along `free` may iterate."""
+        """By tile around, the least over tiles inside; only loops along `free` may iterate.
+
+        Args:
+            cost: By tile inside.
+            free: Places of dimensions.
+            places: Those of dimensions that tiles are chosen of; None for all.
+        """
         found = np.ascontiguousarray(cost)
         for place in range(len(self.dims)) if places is None else places:
-            high, low = self._reach[place]
+            high, low = (each[self._around[place]] for each in self._reach[place])
             low = self._lowest[: len(high)] if place in free else low
             before, size, after = found.shape[:place], found.shape[place], found.shape[place + 1 :]
             out = np.empty((*before, len(high), *after))
             outer, inner = math.prod(before), math.prod(after)
+            high = np.minimum(high, size - 1)
             least_in_ranges(found, outer, size, inner, low, high, len(high), out)
             found = out
         return found

@@ -56,7 +56,8 @@ class CostsToGo(TileGrids):
 
     def fill(self) -> None:
         """Work the tables out."""
-        self.rest[-1] = [RestCosts(NOTHING, NOTHING, np.zeros(self.shape))]
+        zeros = np.zeros(self.shape)[self.ends(self.facts.depth)]
+        self.rest[-1] = [RestCosts(NOTHING, NOTHING, zeros)]
         for m in range(self.facts.depth, 1, -1):
             self._level(m)
 
@@ -73,7 +74,8 @@ class CostsToGo(TileGrids):
                 place = self.dims.index(d)
                 counts = self.rounds(m, place, keeper)
                 values = [self.spread.rows(keeper, window, float(c), n) for c in counts]
-                found = found * self.axis(place, values)
+                same = min(values) == max(values)  # no two tiles share any
+                found = found * (values[0] if same else self.axis(place, values))
         return found
 
     def once(self, keeper: int, window: int, n: int) -> float:
@@ -86,14 +88,17 @@ class CostsToGo(TileGrids):
 
     def _level(self, m: int) -> None:
         """From what is inside memory `m` to what is inside the one around it."""
-        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+        self._look_at(m)
         found: dict[tuple[tuple[float, ...], tuple[float, ...]], Grid] = {}
-        fits = self.fits(m) + (self._served() if m == self.facts.depth else 0.0)
+        fits = (self.fits(m) + (self._served() if m == self.facts.depth else 0.0))[self._inside]
         for rest in self.rest[m]:
             for reads, fills, cost in self._modes(m, rest, fits):
                 key = reads, fills
                 found[key] = np.minimum(found[key], cost) if key in found else cost
-        self.rest[m - 1] = [RestCosts(r, f, cost) for (r, f), cost in found.items()]  # type: ignore[arg-type]
+        self.rest[m - 1] = [
+            RestCosts(r, f, self._placed(m - 1, cost))  # type: ignore[arg-type]
+            for (r, f), cost in found.items()
+        ]
 
     def _served(self) -> Any:
         """What the MACs read of memories, and write there, by the last memory's tiles."""
@@ -125,7 +130,7 @@ class CostsToGo(TileGrids):
         """Which loop is innermost, and which tensors stay while none of theirs iterates."""
         reads, fills = self._weights(m, rest)
         self._own = reads, fills
-        base = rest.cost + fits
+        base = rest.cost[self._inside] + fits
         every = list(range(len(self.dims)))
         halos = self.halos()
         for place, h in self._innermost():
@@ -142,12 +147,16 @@ class CostsToGo(TileGrids):
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
         """Places of innermost loops, and the dimension whose neighbours share rows."""
-        halos = self.halos()
+        halos, seen = self.halos(), set()
         for place, e in enumerate(self.dims):
             kept: list[Any] = [e] if e in halos else [None]
             if e not in self.facts.relevant[INPUT] and halos:
                 kept = list(halos)
-            yield from ((place, h) for h in kept)
+            still = tuple(e in rel for rel in self.facts.relevant)
+            for h in kept:  # dimensions of the same tensors are alike
+                if (still, h) not in seen:
+                    seen.add((still, h))
+                    yield place, h
 
     def _pending(self, tensors: list[int]) -> tuple[Any, Any]:
         reads, fills = self._own
@@ -176,6 +185,7 @@ class CostsToGo(TileGrids):
             free, lambda p: np.ceil(self.spread.extents[self.dims[p]] / self.tiles.values[p])
         )
         found = self._volume(m, tensor, kept) * (reads * read + fills * fill)
+        found = np.asarray(found)[self._inside] if np.ndim(found) else found
         return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
 
     def _begun(self, keeper: int, kept: int | None) -> float:
@@ -206,7 +216,7 @@ class CostsToGo(TileGrids):
             return found
 
         read = self._product(free, lambda p: self.rounds(m - 1, p, keeper))
-        return reads * read + fills * self._product(free, times)
+        return self._of_around(reads * read + fills * self._product(free, times))
 
     def _general(self, m: int, place: int, kept: int | None, base: Grid, every: list[int]) -> Grid:
         e = self.dims[place]
@@ -219,21 +229,23 @@ class CostsToGo(TileGrids):
         stays = self._stays(m, tensor)
         volume = self._volume(m, tensor, kept)
         if np.ndim(volume) == 0 or volume.size == 1:
-            found: Grid = self._inner(cost, every) + stays * float(np.asarray(volume).ravel()[0])
-            return found
-        return self._joined(cost, volume, np.broadcast_to(stays, self.shape), tensor)
+            found: Grid = self._inner(cost, every)
+            return found + stays * float(np.asarray(volume).ravel()[0])
+        volume = volume[self._inside]
+        stays = np.broadcast_to(stays, [len(places) for places in self._around])
+        return self._joined(cost, volume, stays, tensor)
 
     def _joined(self, cost: Grid, volume: Any, stays: Any, tensor: int) -> Grid:
         """The same where what stays costs by tiles around and inside: one by one."""
         free = self._free(tensor)
         others = [p for p in range(len(self.dims)) if p not in free]
-        found = np.full(self.shape, np.inf)
-        for index in product(*(range(self.shape[p]) for p in free)):
+        found = np.full(stays.shape, np.inf)
+        for index in product(*(range(stays.shape[p]) for p in free)):
             around: list[Any] = [slice(None)] * len(self.dims)
             inside, first = list(around), [0] * len(self.dims)
             for p, i in zip(free, index, strict=True):
                 around[p], first[p] = slice(i, i + 1), i
-                inside[p] = slice(0, int(self._reach[p][0][i]) + 1)
+                inside[p] = slice(0, int(self._reach[p][0][self._around[p][i]]) + 1)
             part = cost[tuple(inside)].min(axis=tuple(free), keepdims=True, initial=np.inf)
             part = part + float(stays[tuple(first)]) * volume
             found[tuple(around)] = self._inner(part, others, others)

@@ -70,11 +70,12 @@ class WaitingTime(CostsToGo):
         if m < self.facts.depth:
             super()._level(m)
             return
-        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+        self._look_at(m)
         found: dict[Any, Grid] = {}
         for reads, cost in self._waiting_modes(m):
             found[reads] = np.minimum(found[reads], cost) if reads in found else cost
-        self.rest[m - 1] = [RestCosts(reads, NOTHING, cost) for reads, cost in found.items()]
+        placed = {reads: self._placed(m - 1, cost) for reads, cost in found.items()}
+        self.rest[m - 1] = [RestCosts(reads, NOTHING, cost) for reads, cost in placed.items()]
 
     def _waiting_modes(self, m: int) -> Iterator[tuple[Any, Grid]]:
         """Which loop is innermost, or which tensor stays while none of its own iterates."""
@@ -104,11 +105,11 @@ class WaitingTime(CostsToGo):
         self._own = self._weighed, [0.0] * 3
         turns = self.mac_turns() * self._cycles_a_turn()
         moved: Any = sum(self._counted(m, t, kept) for t in moving)
-        return self.fits(m) + np.maximum(turns, moved)
+        return self.fits(m)[self._inside] + np.maximum(turns[self._inside], moved)
 
     def _shares(self, tensor: int, base: Grid) -> Iterator[tuple[Grid, float]]:
         """Tiles whose first steps are alike, and the share of them that counts for the port."""
-        share = self._share_of_macs(tensor)
+        share = self._share_of_macs(tensor)[self._inside]
         for low, high in pairwise(SHARES):
             some = (share > low) & ((share <= high) | (high == SHARES[-1]))
             if some.any():

@@ -60,7 +60,7 @@ class Frontier:
     def _values(self, bounds: ChainBrancher) -> FloatArray:
         energy, cycles, loads = self._figures
         first = bounds.first_turns(self._tiles)
-        cycles = np.maximum(cycles, bounds.least_turns())
+        cycles = np.maximum(cycles, bounds.least_turns)
         cycles = np.maximum(cycles, np.where(loads > 0, first + loads, 0.0))
         return bounds.value(energy, cycles)
 

@@ -139,6 +139,15 @@ ROWS = [
         "mapper search --network mlp --fuse tiles --cost-model maestro",
         "--fuse tiles: cost model 'maestro' does not price what moves between layers",
     ),
+    *(
+        Row(f"mapper search --network mlp --inputs {given}", says)
+        for given, says in [
+            ("4", "--inputs 4: runs share nothing without --fuse keep"),
+            ("0 --fuse keep", "--inputs: got .0.; Input should be greater than or equal to 1"),
+            ("4 --fuse tiles", "--inputs 4: filters stay with --fuse keep, not with --fuse tiles"),
+            ("4 --fuse keep -a simba", "--inputs 4: expected a chip of two levels"),
+        ]
+    ),
     Row("mapper search --layer mlp.2 --passes counted", "give --network N"),
     Row("mapper search --network mlp --fuse all", "got 'all', expected none, keep or tiles"),
     Row(
