@@ -138,8 +138,8 @@ class Pretraining(Experiment):
         from mapper.pretrained.training.trainer import PolicyTrainer
 
         model = cost_models.load(self.cost_model)
-        begin = None if self.begin is None else load(self.begin).weights
-        trainer = PolicyTrainer(model, self.schedule, self.seed, begin, crew)
+        first = None if self.begin is None else load(self.begin).weights
+        trainer = PolicyTrainer(model, self.schedule, self.seed, first, crew)
         course = _Course(trainer, self, context)
         autosave = Autosave(context, course, FORMAT)
         if autosave.resume():
