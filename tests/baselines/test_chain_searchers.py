@@ -122,9 +122,9 @@ def test_trained_agents_begin(method: str) -> None:
 
 def test_auto_searches_by_ga_where_there_are_no_bounds() -> None:
     searcher = baselines.load("auto", seconds=0.0)
-    uneven = {"uneven": True}
-    mine = searcher.search(Problem("resnet18.5", "simba", space=uneven), 200, 3)
-    theirs = baselines.load("ga").search(Problem("resnet18.5", "simba", space=uneven), 200, 3)
+    full = {"full": True}
+    mine = searcher.search(Problem("resnet18.5", "simba", space=full), 200, 3)
+    theirs = baselines.load("ga").search(Problem("resnet18.5", "simba", space=full), 200, 3)
     assert mine.best_value == theirs.best_value
     assert mine.bound is not None
 
