@@ -13,7 +13,9 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-FOLDERS = {name: f"benchmarks.{name}.command" for name in ("paper", "mpe", "published", "optima")}
+FOLDERS = {
+    name: f"benchmarks.{name}.command" for name in ("paper", "mpe", "published", "optima", "field")
+}
 """Benchmarks of many steps, which are folders; ``main`` of the module takes the words."""
 
 

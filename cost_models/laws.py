@@ -211,7 +211,7 @@ _PAST_L2 = {
     ("filter", "l2_read"): "dram_fil_direct",
     ("output", "l2_write"): "dram_out_w_direct",
 }
-"""The exact model's count of what passes L2, by tensor and kind of access."""
+"""The exact model's count of what bypasses L2, by tensor and kind of access."""
 
 
 def broken_laws(

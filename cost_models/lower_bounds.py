@@ -53,8 +53,8 @@ class Structures:
         arrays: ``(G, 4)`` of each cluster size and number of PEs the first fan of the outer level,
             how many it has, and the same of the inner level.
         num_pes: ``(G,)`` PEs in use.
-        bypasses: ``(V, 2, 3)`` whether input, filter and output pass L2 and L1 (besides those that
-            the accelerator does not hold there).
+        bypasses: ``(V, 2, 3)`` whether input, filter and output bypass L2 and L1 (besides those
+            that the accelerator does not hold there).
         outer_tiles: Per dimension, the outer tiles that are offered, ascending.
         inner_tiles: Per dimension, the inner tiles; one above the outer tile counts as that.
     """

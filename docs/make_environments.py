@@ -37,8 +37,7 @@ The mapping problem as standard environments. `import maestro_env` registers the
 | TorchRL, agents | `PettingZooWrapper(parallel_env(numeric_info=True))` | `torchrl`, `rl` |
 | your own learner | `maestro_env.BatchedProblem`, `maestro_env.AgentWorlds` | |
 
-Each has a script of some twenty lines in the folder `examples`; `cleanrl_ppo.py` there is a
-whole PPO in one file, in CleanRL's way, and needs torch alone.
+Each has a script of some twenty lines in the folder `examples`.
 """
 
 FORMS = """\
@@ -59,8 +58,7 @@ own. Every parameter belongs to exactly one agent. All agents act at once, see t
 observation and get the same reward; each has its own `MultiDiscrete` action space and
 `action_mask`. `state()` is the observation and the last joint action, scaled to [0, 1]. `layers=`
 instead of `layer=` maps a network. `numeric_info=True` leaves numbers alone in the infos, for
-libraries that make tensors of them; TorchRL's `PettingZooWrapper` also wants
-`MarlGroupMapType.ONE_GROUP_PER_AGENT` where agents have unequal action spaces.
+libraries that make tensors of them, as TorchRL's `PettingZooWrapper` does.
 
 `maestro_env.AgentWorlds(batched, agents)` is the batched form for learners, numpy in and numpy
 out: `reset()` gives observations `(B, 4)`; `step` takes actions `(B, P)`, or each agent's own,
@@ -87,12 +85,10 @@ problem with a budget: the step that would exceed it raises `BudgetExhausted`.
 
 ## Errors
 
-Unknown layers, objectives, accelerators, rewards and options, and arguments of a wrong type, raise
-a `ValueError` of their own type in one line that names the nearest known one or what is expected;
-so do options of `reset` that an environment does not take (PettingZoo's own tests pass one: its
-form ignores them). Actions of a wrong shape, type or range raise `ActionError`, and a step before
-the first reset or after an episode's end raises `maestro_env.ResetNeededError` (Gymnasium's
-`ResetNeeded` too), before anything is evaluated or counted.
+Unknown names and arguments of a wrong type raise a `ValueError` in one line that names what is
+expected. Actions of a wrong shape, type or range raise `ActionError`, and a step before the first
+reset or after an episode's end `maestro_env.ResetNeededError` (Gymnasium's `ResetNeeded` too),
+before anything is evaluated or counted.
 
 ## Speed
 
@@ -102,8 +98,7 @@ the first reset or after an episode's end raises `maestro_env.ResetNeededError` 
 | vector environment, 1,024 worlds (81 % of the bare batched model) | 379,000 |
 | PettingZoo, 10 agents, one world | 9,000 |
 
-`python benchmarks/env_speed.py` gives these. `import maestro_env` loads neither torch, ray nor
-matplotlib.
+`python benchmarks/env_speed.py` gives these.
 """
 
 

@@ -32,7 +32,7 @@ class ActionSpace(ABC):
         parameters: The parameters, one a column of an action.
         filters: ``"whole"`` where filters stay in one tile, ``"free"`` where they are tiled.
         full: Whether mappings may use all that a model understands: several parallel dimensions
-            a fan-out, and tensors that pass a level.
+            a fan-out, and tensors that bypass a level.
         depth: Levels that parameters tell apart, by number from 0, the outermost.
     """
 

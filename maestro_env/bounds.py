@@ -26,7 +26,7 @@ def figure_bounds(
         layer: The layer.
         accelerator: Unlimited bandwidths bound nothing.
         min_pes: The fewest PEs a mapping may use (co-search); None for the accelerator's.
-        bypass: Whether mappings may have tensors pass a level.
+        bypass: Whether mappings may have tensors bypass a level.
 
     Returns:
         Bounds by figure, in the figure's unit.

@@ -283,8 +283,8 @@ class ChainCodec:
             kept = batch.keeps
         if not self._plan.keeps and (kept != held).any():
             raise MapSpaceError(
-                "mapping: lets a tensor pass a memory that could hold it, but every memory of this "
-                "space keeps what it holds; use a space with full=True"
+                "mapping: lets a tensor bypass a memory that could hold it, but every memory of "
+                "this space keeps what it holds; use a space with full=True"
             )
         for keep in self._plan.keeps:
             actions[:, keep.column] = self._encode_keep(keep, kept)

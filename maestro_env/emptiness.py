@@ -79,7 +79,7 @@ def _beyond_a_bound(problem: Problem) -> Infeasible | None:
 
 
 def _no_room(problem: Problem) -> Infeasible | None:
-    if problem.space.full:  # what a mapping lets pass a level needs no room there
+    if problem.space.full:  # what a mapping lets bypass a level needs no room there
         return None
     looked = problem.look(smallest_tiles(problem.space))
     reasons = looked.costs.reason

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from maestro_env.map_space import MapSpace
 
 NONE = "none"
-"""No second parallel dimension; no tensor that passes a level."""
+"""No second parallel dimension; no tensor that bypasses a level."""
 LEVEL_NAMES = ("outer", "inner")
 BUFFERS = LEVELS[1:]
 
@@ -152,7 +152,7 @@ def check_plain(mappings: MappingBatch) -> None:
     """Refuse mappings that only a full space offers.
 
     Raises:
-        MapSpaceError: One has a second parallel dimension, or a tensor that passes a level.
+        MapSpaceError: One has a second parallel dimension, or a tensor that bypasses a level.
     """
     for field, array in (("parallel2", mappings.parallel2), ("bypass", mappings.bypass)):
         if array is None:

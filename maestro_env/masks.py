@@ -32,7 +32,7 @@ def action_masks(problem: Problem) -> Masks:
 
     Returns:
         One int8 array a parameter; 0 where a choice can only be infeasible. A parameter whose
-        choices all are keeps them all; so do all of a space where a tensor may pass a level, or a
+        choices all are keeps them all; so do all of a space where a tensor may bypass a level, or a
         memory keep tensors of its own for each of several tiles.
     """
     parameters = problem.space.parameters

@@ -32,7 +32,7 @@ def chain_floors(
     Args:
         layer: The layer.
         chip: The chip.
-        bypass: Whether mappings may have tensors pass a memory that could hold them.
+        bypass: Whether mappings may have tensors bypass a memory that could hold them.
         padding_free: Whether padding is not counted.
         resident: Whether input, filter and output are whole in the first level inside DRAM.
 

@@ -195,7 +195,7 @@ class ExactOptions:
         Args:
             layer: The layer.
             accelerator: The chip.
-            bypass: Whether mappings may have tensors pass a level.
+            bypass: Whether mappings may have tensors bypass a level.
 
         Raises:
             CostModelError: The prices do not reach the chip's node.

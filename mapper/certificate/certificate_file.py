@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cost_models import Chain, ChainMapping, Mapping
 from mapper.problem_spec import ProblemSpec
-from marl_common import atomic_write, brief, parse_record, read_fields
+from marl_common import atomic_write, brief, parse_record, printable, read_fields
 
 CLAIM, TREE = "certificate.json", "tree.bin"
 FORMAT = "marl-mapper certificate"
@@ -141,7 +141,7 @@ def read_certificate(path: Path) -> Certificate:
     try:
         return _certificate(claim, tree)
     except ValueError as error:
-        raise CertificateError(f"{path}: {error}") from None
+        raise CertificateError(f"{path}: {printable(error)}") from None
 
 
 def _parts(file: zipfile.ZipFile) -> tuple[bytes, bytes]:

@@ -4,7 +4,8 @@ A box is a way of spreading units with the tiles of no, one or more memories cho
 inwards, and everything inside open. The proof is a list of little-endian 32-bit numbers. For each
 way, in the order of :class:`mapper.certificate.chain_grid.ChainGrid`, one says by what no mapping
 of it is below the claimed bound: 0, the checker's own relaxation; 1, the model's bounds of energy
-and MAC steps; 2, with those of ports, but for what is listed: the first memory's tiles are chosen.
+and MAC steps; 2, with those of ports, but for what is listed: the first memory's tiles are chosen;
+3, the model's bounds of all ways at once, with this one's MAC steps.
 A choice of tiles is a number of boxes that are left, and then each of these: the order of its loops
 (the innermost that iterates + 16 x the first inside over rows or columns, as places among tiled
 dimensions from 1; 0 for none), its tiles, and what becomes of it: of the last memory's tiles all
@@ -17,6 +18,7 @@ proof was found.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -40,7 +42,7 @@ checker allows, so that rounding on another machine is no fault."""
 CHUNK = 1 << 14
 LOOKED = 1 << 12
 """Mappings evaluated at a time."""
-OWN, ENERGY, CHOSEN = range(3)
+OWN, ENERGY, CHOSEN, WIDEST = range(4)
 """What becomes of a way."""
 Words = NDArray[np.uint32]
 
@@ -131,34 +133,43 @@ class ChainWalk:
 
     def _walk(self, way: IntArray, floor: float) -> None:
         """Rule a way out, or walk its tiles."""
-        if self._given is None:
-            kind = OWN if floor >= self._least else self._kind(way)
-            self.words.append(kind)
-        else:
+        own = floor >= self._least
+        kind = OWN
+        if self._given is not None:
             (kind,) = self._read(1)
-        if kind == OWN:
-            if not floor >= self._least:
-                self._refuse("a way of spreading units", floor)
-            self.found.ruled_out += 1
-            self.found.alone += 1
-            return
-        bounds = self._model.of(way)
-        if kind == CHOSEN:
+        bounds = None if own and kind == OWN else self._model.of(way)
+        if self._given is None:
+            kind = OWN if bounds is None else self._kind(bounds)
+            self.words.append(kind)
+        if bounds is not None and kind == CHOSEN:
+            self._model.reach(bounds, self._bound)
+            bounds.fill()
             bounds.fill_ports()
             self._choose(way, bounds, bounds.root(), (), ())
-        elif kind == ENERGY:
-            self.found.ruled_out += 1
-            self.found.alone += floor >= self._least
-            below = bounds.children(bounds.root(), self._least).bounds
-            if len(below):
-                self._refuse("a way of spreading units", float(below[0]))
-        else:
-            raise CertificateError(f"tree: {kind} has no meaning where a way begins")
+            return
+        self.found.ruled_out += 1
+        self.found.alone += own
+        reach = floor if bounds is None or kind == OWN else self._reach(bounds, kind)
+        if not reach >= self._least:
+            self._refuse("a way of spreading units", reach)
 
-    def _kind(self, way: IntArray) -> int:
+    def _reach(self, bounds: WayBounds, kind: int) -> float:
+        """What a way reaches at least, by bounds of a kind."""
+        reach = self._model.reach(bounds, self._bound)
+        if kind == WIDEST:
+            return reach
+        if kind != ENERGY:
+            raise CertificateError(f"tree: {kind} has no meaning where a way begins")
+        bounds.fill()
+        below = bounds.children(bounds.root(), self._least).bounds
+        return float(below[0]) if len(below) else math.inf
+
+    def _kind(self, bounds: WayBounds) -> int:
         """By what the model rules a way out."""
-        bounds = self._model.of(way)
-        return CHOSEN if len(bounds.children(bounds.root(), self._least).bounds) else ENERGY
+        for kind in (WIDEST, ENERGY):
+            if self._reach(bounds, kind) >= self._least:
+                return kind
+        return CHOSEN
 
     # -------------------------------------------------------------- tiles
 

@@ -68,9 +68,17 @@ def check_certificate(
         on_step: Called with the number of boxes checked so far.
 
     Raises:
-        CertificateError: It does not; says what is wrong.
-        ValueError: The problem cannot be built any more.
+        CertificateError: It does not, or the model cannot cost its problem; says what is wrong.
     """
+    try:
+        return _checked(certificate, on_step)
+    except CertificateError:
+        raise
+    except ValueError as error:  # what a model finds out when it is asked
+        raise CertificateError(f"problem: {error}") from None
+
+
+def _checked(certificate: Certificate, on_step: Callable[[int], None] | None) -> Checked:
     began = time.process_time()
     problem = _built(certificate)
     _check_claim(certificate, problem)

@@ -12,6 +12,7 @@ from typing import Any
 from mapper.certificate.certificate_file import Certificate
 from mapper.certificate.checker import Checked
 from mapper.certificate.looks import MOST_MACS
+from mapper.certificate.network_certificate import NetworkCertificate
 from marl_common import engineering, printable
 
 PROVEN = 1e-9
@@ -33,6 +34,21 @@ def claim_of(certificate: Certificate) -> str:
     if not math.isfinite(certificate.gap):
         return f"{what}: {value} is the value of a mapping; how near the optimum is not proven"
     return f"{what}: {value} is at most {_rounded_up(100 * certificate.gap)} % above the optimum"
+
+
+def network_claim(certificate: NetworkCertificate) -> str:
+    """The claim on a network in one sentence; it is named where the zoo has it."""
+    from maestro_env import Objective
+
+    first = certificate.parts[0]
+    objective = Objective.parse(first.problem.objective)
+    many = f"{sum(certificate.counts):,} layers of {len(certificate.counts)} shapes"
+    what = f"{certificate.network}, {many}," if certificate.is_known else many
+    value = engineering(certificate.value, objective.unit, digits=6)
+    end = "is the optimum"
+    if certificate.gap >= PROVEN:
+        end = f"is at most {_rounded_up(100 * certificate.gap)} % above the optimum"
+    return f"{objective.name} of {what} on {chip_of(first)}: {value} {end}"
 
 
 def problem_of(certificate: Certificate) -> str:

@@ -13,8 +13,11 @@ from cost_models import (
     ChainSpread,
     ChainTiles,
     CostsToGo,
+    Frontier,
+    WidestSpread,
     chain_facts_of,
 )
+from layers import DIMS
 from maestro_env import Problem
 from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.chain_grid import ChainGrid
@@ -76,12 +79,31 @@ class ModelBounds:
         for row in grid.tiles:
             offered.append(tuple(np.isin(v, t) for v, t in zip(values, row, strict=True)))
         self.tiles = ChainTiles(tuple(values), tuple(offered), {})
+        self._frontier: Frontier | None = None
 
     def of(self, way: IntArray) -> WayBounds:
         """The bounds of one way."""
         spread = ChainSpread(self.facts, self.grid.spatial(way), self.grid.dims)
-        togo = CostsToGo(spread, self.tiles, self.grid.fewer(way), spread.energy)
-        return WayBounds(ChainBrancher(spread, togo, self.powers, self.most))
+        return WayBounds(self._brancher(spread, self.grid.fewer(way)))
+
+    def _brancher(self, spread: ChainSpread, fewer: tuple[Tiles, ...]) -> ChainBrancher:
+        togo = CostsToGo(spread, self.tiles, fewer, spread.energy)
+        return ChainBrancher(spread, togo, self.powers, self.most)
+
+    def reach(self, way: WayBounds, below: float) -> float:
+        """What bounds of all ways at once, with the MAC steps of one, say of it below a value."""
+        if self._frontier is None:
+            gaps, fans = self.grid.gaps, self.grid.fans
+            if any(len(gap) > 1 for gap in gaps):
+                return 0.0
+            most = (np.max([fan.units for fan in fans[gap[0]]], axis=0).tolist() for gap in gaps)
+            spread = WidestSpread(self.facts, tuple((tuple(n),) for n in most), self.grid.dims)
+            bounds = self._brancher(spread, ((0,) * len(DIMS),) * len(gaps))
+            bounds.fill_turns()
+            bounds.fill()
+            bounds.fill_ports()
+            self._frontier = Frontier(bounds, below)
+        return way.reach(self._frontier)
 
 
 class WayBounds:
@@ -93,8 +115,17 @@ class WayBounds:
 
     def __init__(self, model: ChainBrancher) -> None:
         self._model, self._values = model, model.togo.tiles.values
-        model.fill_turns()
-        model.fill()
+
+    def reach(self, frontier: Frontier) -> float:
+        """What the bounds of all ways at once say of it; they bound its first memory, too."""
+        self._model.frontier = frontier
+        return frontier.reach(self._model)
+
+    def fill(self) -> None:
+        """Work out tables of MAC steps and of energy."""
+        if not self._model.time.turns:
+            self._model.fill_turns()
+            self._model.fill()
 
     def fill_ports(self) -> None:
         """Work out what ports take of the time, too."""

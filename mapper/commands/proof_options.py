@@ -31,14 +31,18 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
     """Check that a certificate can be made and written, before anything is searched.
 
     Raises:
-        OptionError: A network is searched, or the model offers no bounds.
+        OptionError: The objective says nothing of a whole network, or the model offers no bounds.
         OutputError: The folder cannot be written to.
     """
     import baselines
+    from mapper.certificate import NETWORK_OBJECTIVES
     from mapper.output import check_writable
 
-    if network is not None:
-        raise OptionError("--certificate: a certificate is of one layer; give --layer L")
+    if network is not None and problem.objective not in NETWORK_OBJECTIVES:
+        raise OptionError(
+            f"--certificate: {problem.objective} of layers says nothing of a network; expected "
+            f"{', '.join(NETWORK_OBJECTIVES)}"
+        )
     reason = baselines.can_prove(problem.build())
     if reason is None and getattr(problem.build().space, "uneven", False):
         reason = "a certificate is of the default space; leave uneven out"

@@ -308,6 +308,7 @@ def search(
             out=out,
             as_json=as_json,
             counted=passes == "counted",
+            after=After(gap, timeout, certificate),
         )
         return
     whole = {"carry": carry, "workers": workers, "tokens": tokens, "cache": cache, "batch": batch}

@@ -53,7 +53,9 @@ def search_layer(
         else:
             print_result(found, standing, verbose)
     if found is not None and after is not None and after.certificate is not None:
-        _certify(found, standing, after.certificate, after)
+        from mapper.commands.certifying import certify_layer
+
+        certify_layer(found, standing, after.certificate, after)
     for error in (failure, fault):
         if error is not None:
             raise error
@@ -85,32 +87,6 @@ def _standing(found: Found, after: After) -> Standing | None:
     if found.empty is not None:
         return None
     return standing(found, after.gap, after.timeout)
-
-
-def _certify(found: Found, standing: Standing | None, path: Path, after: After) -> None:
-    """Prove the best value known once more, and write down how; nothing after Ctrl-C."""
-    from baselines import Proof, prove
-    from cost_models import ChainMapping
-    from mapper.certificate import make_certificate, write_certificate
-
-    if found.interrupted or (standing is not None and standing.status == "interrupted"):
-        tell(f"{path} is not written: Ctrl-C ended the proof")
-        return
-    better = None if standing is None else standing.mapping
-    start = better or (None if found.best is None else found.best[0])
-    try:
-        if standing is not None and isinstance(start, ChainMapping):  # it needs the bound alone
-            proof = Proof(start, standing.value, standing.bound, "boxes")
-        else:
-            proof = prove(
-                found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True
-            )
-        certificate = make_certificate(found.run.problem, proof)
-    except KeyboardInterrupt:
-        tell(f"{path} is not written: Ctrl-C")
-        raise
-    write_certificate(path, certificate)
-    tell(f"wrote {path} ({path.stat().st_size:,} B); check it with mapper validate --certificate")
 
 
 def _search_here(

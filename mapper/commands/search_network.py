@@ -17,6 +17,7 @@ from marl_runs import SilentReporter, Store, go_on_with, print_json, run_all, te
 
 if TYPE_CHECKING:
     from layers import LanguageModel, Layer
+    from mapper.commands.proof_options import After
     from mapper.found import Found
     from mapper.network_runs import ShapeResult, ShapeRun
     from mapper.problem_spec import ProblemSpec
@@ -40,12 +41,14 @@ def search_network(
     out: Path | None,
     as_json: bool,
     counted: bool = False,
+    after: After | None = None,
 ) -> None:
     """Search every distinct shape and print a row for each, and the totals.
 
     The searches live in a store, by default that of the folder `out`, and the same command goes on
     where it stopped. With `out`, every shape has a folder there. Nodes without MACs are in the
-    totals where they are `counted`. Exit code 1 says that a shape has no mapping or is not done.
+    totals where they are `counted`. `after` names a certificate to write. Exit code 1 says that a
+    shape has no mapping or is not done.
     """
     import layers
     from mapper.network_runs import plan_network, results
@@ -71,6 +74,10 @@ def search_network(
         _write_page(NetworkShapes(network, counts, tokens), runs, location, out)
     if outcome.stopped:
         tell(go_on_with())
+    if after is not None and after.certificate is not None:
+        from mapper.commands.certifying import certify_network
+
+        certify_network(network, found, after.certificate, after)
     if files.fault is not None:
         raise files.fault
     if any(result.error for result in found):

@@ -23,11 +23,15 @@ def validate_certificate(path: Path, as_json: bool) -> None:
         CertificateError,
         check_certificate,
         claim_of,
+        is_of_network,
         problem_of,
         read_certificate,
         said_of,
     )
 
+    if is_of_network(path):
+        _validate_network(path, as_json)
+        return
     certificate = read_certificate(path)
     checked: Checked | None = None
     fault = ""
@@ -45,6 +49,32 @@ def validate_certificate(path: Path, as_json: bool) -> None:
         for line in said_of(checked):
             say(f"  {line}")
     if checked is None:
+        raise typer.Exit(1)
+
+
+def _validate_network(path: Path, as_json: bool) -> None:
+    """The same of a network's certificate."""
+    from mapper.certificate import CertificateError, check_network, network_claim, read_network
+
+    certificate = read_network(path)
+    checked: list[Checked] = []
+    fault = ""
+    try:
+        checked = check_network(certificate)
+    except CertificateError as error:
+        fault = str(error)
+    boxes = sum(one.boxes for one in checked)
+    if as_json:
+        found = {name: getattr(certificate, name) for name in ("value", "bound", "gap", "counts")}
+        print_json({"holds": not fault, "fault": fault, **found, "boxes": boxes})
+    elif fault:
+        say(f"✗ {path}: {fault}")
+    else:
+        seconds = sum(one.seconds for one in checked)
+        say(f"✓ {path}: {network_claim(certificate)}")
+        shapes = f"the certificates of all {len(checked)} shapes hold"
+        say(f"  {shapes}: {boxes:,} boxes ({seconds:.2f} s)")
+    if fault:
         raise typer.Exit(1)
 
 

@@ -175,7 +175,7 @@ def bounds_of(
 ) -> dict[str, float]:
     """Physical lower bounds by figure, at the PEs that the mapping uses.
 
-    Where the mapping has tensors pass a level, they are those of mappings that may.
+    Where the mapping has tensors bypass a level, they are those of mappings that may.
     """
     passing = mapping is not None and any(mapping.bypass)
     if mapping is not None and mapping.num_pes is not None:

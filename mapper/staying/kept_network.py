@@ -151,12 +151,12 @@ def check_space(space: Mapping[str, Any]) -> None:
     """Refuse a space in which a mapping may have no equal where a tensor is in L2.
 
     Raises:
-        KeepError: It has mappings that let tensors pass L2, or that hold it in parts.
+        KeepError: It has mappings that let tensors bypass L2, or that hold it in parts.
     """
     for option in ("full", "uneven"):
         if space.get(option):
             raise KeepError(
-                f"--fuse: in a space that is {option} tensors pass L2, or parts of it; "
+                f"--fuse: in a space that is {option} tensors bypass L2, or parts of it; "
                 f"expected a space without {option}"
             )
 

@@ -10,8 +10,10 @@ import pytest
 import baselines
 from baselines import ProofProgress, can_prove, prove
 from baselines.optimal.chain_entries import as_uneven, even_problem
+from baselines.optimal.chain_proving import prove_chain
 from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.chain_values import improved
+from baselines.optimal.proof import ProofLimits
 from benchmarks.chain_check import brute_force
 from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_problems import random_problem
@@ -24,6 +26,7 @@ from cost_models import (
     Frontier,
     chain_facts_of,
 )
+from layers import Layer
 from maestro_env import Problem
 
 SEEDS = (0, 2, 7, 9, 17, 27, 32, 51)
@@ -152,6 +155,19 @@ def test_a_watcher_may_end_it() -> None:
         prove(Problem("resnet18.5", "simba"), progress=stop)
     assert 0 < steps[0].bound <= steps[0].value
     assert steps[0].mapping is not None
+
+
+def test_little_memory_ends_with_a_gap() -> None:
+    proof = prove_chain(Problem("resnet18.5", "simba"), None, ProofLimits(max_memory=1_000))
+    assert proof.status == "memory"
+    assert 0 < proof.bound <= proof.value
+
+
+def test_a_layer_without_tiles_is_refused() -> None:
+    one = Problem(Layer("one", "CONV", 1, 1, 3, 3, 3, 3), "eyeriss-rs")
+    assert "no tiles to choose" in str(can_prove(one))
+    actions = one.space.canonical(one.space.sample(5, 0))
+    assert (one.look(actions).values == one.look(one.space.canonical(actions)).values).all()
 
 
 def test_searchers_give_the_proven_mapping() -> None:

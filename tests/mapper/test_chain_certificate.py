@@ -156,6 +156,12 @@ LIES: dict[str, tuple[Callable[[Certificate], Certificate], str]] = {
     "a level's name": (other_entry(level="Elsewhere"), "mapping: it is not one of the chip"),
     "a tile too large": (other_entry(tiles={"K": 1 << 20}), "mapping: it is not in the space"),
     "another depth": (cut, "mapping: it is not one of the chip"),
+    "an area that knows two levels": (
+        lambda c: replace(
+            c, problem=replace(c.problem, cost_model_options={"area": "maestro", "energy": "cacti"})
+        ),
+        "problem: area=maestro",
+    ),
     "an uneven space": (
         lambda c: replace(c, problem=replace(c.problem, space={"uneven": True})),
         "mappings are claimed|certificates are of the default space",

@@ -149,6 +149,7 @@ DEEP_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
     (at("problem.accelerator.levels.1.name", "DRAM"), "DRAM"),
     (at("problem.accelerator.levels.1.fanout.units", 1 << 70), "units"),
     (at("tree.boxes", len(DEEP_TREE)), "tree.boxes is"),
+    (at("problem.accelerator.levels.0.name", "a\nb"), r"levels.a\\nb: kind: got 'LPDDR4'"),
 ]
 
 TEXTS: list[tuple[str, str]] = [
@@ -171,7 +172,42 @@ FILES: list[tuple[bytes, str]] = [
     (packed(CLAIM, TREE, extra=b"x"), "has a part 'extra'"),
 ]
 
+NETWORK = {
+    "format": "marl-mapper network certificate",
+    "version": 1,
+    "network": "mine",
+    "counts": [2],
+    "value": 1.0,
+    "bound": 1.0,
+}
+
+
+def network_file(part: bytes = WHOLE, more: dict[str, bytes] | None = None, **claim: Any) -> bytes:
+    """A network's certificate of one shape."""
+    stream = io.BytesIO()
+    text = json.dumps(NETWORK | claim).encode()
+    with zipfile.ZipFile(stream, "w") as file:
+        for name, content in {"network.json": text, "shape-1.cert": part, **(more or {})}.items():
+            file.writestr(zipfile.ZipInfo(name), content)
+    return stream.getvalue()
+
+
+NETWORKS: list[tuple[bytes, str]] = [
+    (network_file(version=2), "version is 2, expected 1"),
+    (network_file(format="other"), "expected the format"),
+    (network_file(counts=[]), "counts"),
+    (network_file(counts=[0]), "counts.0: got 0"),
+    (network_file(counts=[1, 1]), "names 2 shapes"),
+    (network_file(value="inf"), "value"),
+    (network_file(more={"extra": b"x"}), "and nothing else"),
+    (network_file(part=b"PK"), "shape-1.cert: damaged or no certificate"),
+    (network_file(part=packed(CLAIM, TREE[:-1])), "shape-1.cert: .*sha256"),
+    (network_file(unknown=1), "unknown field 'unknown'"),
+    (flipped(network_file(), 60), "damaged"),
+]
+
 ROWS = [
+    *(Row(WORDS, says, files={"c.cert": content}) for content, says in NETWORKS),
     *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in CLAIMS),
     *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in MORE_CLAIMS),
     *(

@@ -116,8 +116,8 @@ ROWS = [
             ("mlp --limit max_latency_cycles=5", "takes no --limit"),
             ("mlp --passes all", "--passes: got 'all', expected free or counted"),
             ("mlp --cache 3", "mlp has no tokens and no cache"),
-            ("mlp --space full=true", "tensors pass L2"),
-            ("mlp -a simba --space uneven=true", "tensors pass L2, or parts of it"),
+            ("mlp --space full=true", "tensors bypass L2"),
+            ("mlp -a simba --space uneven=true", "tensors bypass L2, or parts of it"),
         ]
     ),
     *(

@@ -1,0 +1,137 @@
+"""Hold bounds of chips of any depth against random mappings, and proven optima against near ones.
+
+    python -m benchmarks chain_random
+
+Part ``ways``: random mappings of random ways of spreading units beside the bound of their way, of
+real layers. Part ``near``: of a proven optimum all mappings that differ in one or two choices, of a
+tile by a step, of loop orders, and of axes' dimensions and units by any. Exits with 1 where a value
+is below a bound or an optimum. Rows that are in the file already are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import layers
+from baselines import prove
+from baselines.optimal.chain_structures import ChainStructures
+from benchmarks.chain_searchers import known, write
+from cost_models import ChainBatch, ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
+from layers import DIMS
+from maestro_env import Problem
+from marl_common import IntArray
+
+FIELDS = ("part", "accelerator", "objective", "layer", "mappings", "least_ratio", "holds")
+CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs")
+LAYERS = ("resnet18.conv3_1b", "mobilenetv2.block2_depthwise", "bert_base.block0_context")
+OPTIMA = {
+    "simba": "block14_depthwise block8_depthwise block12_depthwise block4_depthwise block3_expand "
+    "block8_project block11_project block15_depthwise classifier block2_depthwise resnet18.fc",
+    "nvdla-cacc": "block7_depthwise block4_depthwise block14_depthwise block2_depthwise",
+    "eyeriss-rs": "resnet18.conv3_1b resnet18.conv1 resnet18.conv2_1a resnet18.conv4_1b "
+    "resnet18.conv4_1a",
+}
+"""Layers that are proven in a second or so, of mobilenetv2 where none is named."""
+SAME = 1e-9
+AT_ONCE = 20_000
+
+
+def beside_bounds(layer: str, chip: str, ways: int, each: int) -> dict[str, Any]:
+    """Random mappings of some ways of spreading units beside the bounds of these."""
+    problem = Problem(layers.parse(layer), chip)
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
+    assert isinstance(facts, ChainFacts)
+    structures = ChainStructures(problem.space, facts)
+    none = ((0,) * len(DIMS),) * (facts.depth + 1)  # units that idle count, too
+    rng, least, count = np.random.default_rng(44), np.inf, 0
+    chosen = rng.choice(len(structures.ways), min(ways, len(structures.ways)), replace=False)
+    for row in chosen.tolist():
+        way = structures.ways[row]
+        spread = structures.spread(way)
+        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
+        bounds = ChainBrancher(spread, togo, (1, 1))
+        bounds.fill_turns()
+        bounds.fill()
+        bounds.fill_ports()
+        found = bounds.children(bounds.root(), np.inf).bounds
+        low = float(found[0]) if len(found) else np.inf
+        actions = problem.space.sample(each, row)
+        for level, pick in enumerate(way):
+            for column, choice in structures.fans[level][pick].columns.items():
+                actions[:, column] = choice
+        values = problem.look(actions).values
+        count += len(values)
+        if np.isfinite(values).any():
+            least = min(least, float(values.min()) / low)
+    return _row("ways", chip, layer, count, least)
+
+
+def near(layer: str, chip: str) -> dict[str, Any]:
+    """The neighbours of a proven optimum beside it."""
+    problem = Problem(layers.parse(layer), chip)
+    proof = prove(problem)
+    assert proof.proven
+    batch = ChainBatch.from_mappings([proof.mapping], problem.accelerator)  # type: ignore[list-item]
+    best = problem.space.encode(batch)[0]
+    steps = [
+        [s for s in (at - 1, at, at + 1) if 0 <= s < len(p)] if p.kind == "tile"
+        else list(range(len(p)))
+        for p, at in zip(problem.space.parameters, best.tolist(), strict=True)
+    ]  # fmt: skip
+    least, count, waiting = np.inf, 0, []
+    for i, j in combinations(range(len(steps)), 2):
+        waiting.append(_with(best, (i, j), list(product(steps[i], steps[j]))))
+        if sum(map(len, waiting)) >= AT_ONCE:
+            least = min(least, float(problem.look(np.concatenate(waiting)).values.min()))
+            count, waiting = count + sum(map(len, waiting)), []
+    if waiting:
+        least = min(least, float(problem.look(np.concatenate(waiting)).values.min()))
+        count += sum(map(len, waiting))
+    return _row("near", chip, layer, count, least / proof.value)
+
+
+def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int]]) -> IntArray:
+    actions = np.repeat(action[None], len(picks), axis=0)
+    actions[:, columns] = picks
+    return actions
+
+
+def _row(part: str, chip: str, layer: str, count: int, ratio: float) -> dict[str, Any]:
+    holds = ratio >= 1 - SAME
+    return dict(zip(FIELDS, (part, chip, "edp", layer, count, repr(ratio), holds), strict=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ways", type=int, default=30, help="of each layer on each chip")
+    parser.add_argument("--each", type=int, default=4_000, help="random mappings of each way")
+    parser.add_argument("--out", type=Path, default=Path("docs/data/chain-random.csv"))
+    args = parser.parse_args()
+    rows = known(args.out)
+    done = {(row["part"], row["accelerator"], row["layer"]) for row in rows}
+    cases = [("ways", chip, layer) for chip, layer in product(CHIPS, LAYERS)]
+    for chip, names in OPTIMA.items():
+        full = [name if "." in name else f"mobilenetv2.{name}" for name in names.split()]
+        cases += [("near", chip, layer) for layer in full]
+    for part, chip, layer in cases:
+        if (part, chip, layer) not in done:
+            ways = part == "ways"
+            of = beside_bounds(layer, chip, args.ways, args.each) if ways else near(layer, chip)
+            rows.append(of)
+            write(args.out, FIELDS, rows)
+    for part in ("ways", "near"):
+        mine = [row for row in rows if row["part"] == part]
+        count = sum(int(row["mappings"]) for row in mine)
+        least = min(float(row["least_ratio"]) for row in mine)
+        print(f"{part}: {count:,} mappings of {len(mine)} cases, the least at {least:.6g}")
+    sys.exit(not all(str(row["holds"]) == "True" for row in rows))
+
+
+if __name__ == "__main__":
+    main()

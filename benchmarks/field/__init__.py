@@ -1,0 +1,1 @@
+"""Other tools' mappers on the same problems as ours."""

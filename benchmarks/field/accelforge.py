@@ -1,0 +1,114 @@
+"""AccelForge's mapper (TCM: pruned enumeration of partial mappings, to its optimum)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.export_cases import Case
+from benchmarks.export_counts import run_accelforge
+from benchmarks.field import accelforge_map
+from benchmarks.field.answer import Answer
+from benchmarks.field.cases import FieldCase
+from benchmarks.field.loops import AnswerError, Keep, Loop, Part, mapping_of
+from cost_models import ChainMapping
+from layers import DIMS
+from mapper.export.accelforge_files import (
+    ARRAYS,
+    AXES,
+    RANK,
+    ForgeContainer,
+    ForgeSpatial,
+    arch_nodes,
+    workload,
+)
+from mapper.export.chip_stores import ChipStores
+from mapper.export.export_files import write_files
+from mapper.export.tagged_yaml import ToolNode, tagged_text
+
+
+class LoopBound(ToolNode):
+    """What loops over an axis may be."""
+
+    expression: str
+    operator: str
+    value: int
+
+
+class BoundSpatial(ForgeSpatial):
+    """A fan-out for some dimensions alone."""
+
+    loop_bounds: list[LoopBound]
+
+
+class AccelForge:
+    """AccelForge and its environment."""
+
+    name, version, python = "accelforge", "1.0.467", "3.12"
+    packages = (f"accelforge=={version}",)
+
+    def state(self, case: FieldCase, folder: Path) -> None:
+        """Write architecture and workload; each axis takes the dimensions that the chip allows."""
+        nest = case.statement
+        moving = {dim: extent for dim, extent in nest.extents.items() if extent > 1}
+        nodes = [_bound(case, node) for node in arch_nodes(nest, ChipStores(nest))]
+        texts = {
+            "arch.yaml": tagged_text({"arch": {"nodes": nodes}}),
+            "workload.yaml": tagged_text({"workload": workload(replace(nest, extents=moving))}),
+        }
+        write_files(folder, texts)
+
+    def command(self, python: str, folder: Path) -> list[str]:
+        """Its mapper on a problem's files."""
+        return [python, "-P", str(accelforge_map.__file__), str(folder.resolve())]
+
+    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
+        """The energy that it gives, and its mapping."""
+        energy_nj, cpu_s = 1e9 * said["energy_j"], said["cpu_s"]
+        try:
+            levels = [level.name for level in case.chip.inner]
+            mapping = mapping_of(case.layer, parts(case, said["nodes"]), levels)
+        except AnswerError as error:
+            return Answer(energy_nj, None, cpu_s, str(error))
+        return Answer(energy_nj, mapping, cpu_s)
+
+    def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
+        """What a mapping of whole factors costs by AccelForge's model [nJ]."""
+        return 1e9 * float(
+            run_accelforge([Case(case.layer, case.chip, mapping)], python)[0]["energy_j"]
+        )
+
+
+def _bound(case: FieldCase, node: ToolNode) -> ToolNode:
+    if not isinstance(node, ForgeContainer):
+        return node
+    level = next(lv for lv, fed in case.statement.fed.items() if fed == node.name)
+    found: list[ForgeSpatial] = []
+    for axis, one in zip(case.statement.fanout(level), node.spatial, strict=True):
+        barred = [RANK[d] for d, n in case.statement.extents.items() if n > 1 > (d in axis.dims)]
+        bound = LoopBound(expression=" | ".join(barred), operator="==", value=1)
+        found.append(BoundSpatial(**dict(one), loop_bounds=[bound]) if barred else one)
+    return ForgeContainer(name=node.name, spatial=found)
+
+
+def parts(case: FieldCase, nodes: list[dict[str, Any]]) -> list[Part]:
+    """Loops and kept tensors of the nodes of a mapping."""
+    dims = {rank: dim for dim, rank in RANK.items()}
+    tensors = {array: tensor for tensor, array in ARRAYS.items()}
+    stores = {store.name: store.level for store in ChipStores(case.statement).all}
+    fed = {name: level for level, name in case.statement.fed.items()}
+    rest = dict(zip(DIMS, case.layer.extents, strict=True))
+    found: list[Part] = []
+    for node in nodes:
+        if node["node"] == "Storage" and node["component"] != "DRAM":
+            level = stores[node["component"]]
+            found += [Keep(level, tensors[array]) for array in node["tensors"]]
+        elif node["node"] in ("Temporal", "Spatial"):
+            dim, tile = dims[node["rank_variable"]], int(node["tile_shape"])
+            steps, rest[dim] = -(-rest[dim] // tile), tile
+            if node["node"] == "Temporal":
+                found.append(Loop(dim, steps))
+            else:
+                found.append(Loop(dim, steps, fed[node["component"]], AXES.index(node["name"])))
+    return found

@@ -1,0 +1,47 @@
+"""Map a problem by AccelForge, or price a mapping; needs nothing of this project, Python 3.12.
+
+    PYTHON benchmarks/field/accelforge_map.py FOLDER
+
+FOLDER has ``arch.yaml`` and ``workload.yaml``. A line of JSON: the mapping's nodes, outermost
+first, energy [J] and processor time [s].
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def map_one(folder: Path) -> dict[str, Any]:
+    """The mapping of least energy."""
+    import accelforge
+    from accelforge.frontend.mapper.metrics import Metrics
+    from accelforge.mapper.FFM.main import map_workload_to_arch
+
+    accelforge.set_n_parallel_jobs(1)
+    spec = accelforge.Spec.from_yaml(str(folder / "arch.yaml"), str(folder / "workload.yaml"))
+    spec.mapper.metrics = Metrics.ENERGY
+    began = time.process_time()
+    found = map_workload_to_arch(spec, print_progress=False, eval_in_detail=False)
+    cpu_s = time.process_time() - began
+    best = found.data.iloc[0]
+    nodes = best["Total<SEP>mapping"](_for_model=True).nodes
+    energy_j = float(best["Total<SEP>energy"])
+    return {"nodes": list(map(plain, nodes)), "energy_j": energy_j, "cpu_s": cpu_s}
+
+
+def plain(node: Any) -> dict[str, Any]:
+    """A node of a mapping as plain values."""
+    said: dict[str, Any] = {"node": type(node).__name__}
+    for name in ("rank_variable", "tile_shape", "component", "tensors", "name"):
+        value = getattr(node, name, None)
+        if value is not None:
+            said[name] = list(map(str, value)) if name == "tensors" else str(value)
+    return said
+
+
+if __name__ == "__main__":
+    print(json.dumps(map_one(Path(sys.argv[1]))), flush=True)

@@ -1,0 +1,52 @@
+"""What a mapper answers, and what each of them can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from benchmarks.field.cases import FieldCase
+from cost_models import ChainMapping
+
+
+class ToolError(RuntimeError):
+    """An environment that can't be made, or a mapper that gave no answer."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A mapper's answer.
+
+    Args:
+        energy_nj: By its own model [nJ].
+        mapping: Its mapping; None where ours has no words for it.
+        cpu_s: Processor time of its search, without its start [s].
+        note: Why there is no mapping.
+    """
+
+    energy_nj: float
+    mapping: ChainMapping | None
+    cpu_s: float
+    note: str = ""
+
+
+class Tool(Protocol):
+    """A mapper."""
+
+    name: str
+    version: str
+    packages: tuple[str, ...]
+    python: str
+
+    def state(self, case: FieldCase, folder: Path) -> None:
+        """Write a problem's files."""
+
+    def command(self, python: str, folder: Path) -> list[str]:
+        """The command that answers them with a line of JSON."""
+
+    def read(self, case: FieldCase, said: dict[str, object]) -> Answer:
+        """Read that line."""
+
+    def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
+        """What a mapping of ours costs by the tool's own model [nJ]."""

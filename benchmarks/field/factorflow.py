@@ -1,0 +1,131 @@
+"""FactorFlow's mapper: moves of prime factors between levels, by greedy steps; products alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.field import factorflow_map
+from benchmarks.field.answer import Answer, ToolError
+from benchmarks.field.cases import FieldCase
+from benchmarks.field.loops import AnswerError, Keep, Loop, Part, mapping_of
+from cost_models import ChainMapping
+from layers import TENSORS, LayerKind
+from mapper.export.chip_stores import OPEN_BYTES, ChipStore, ChipStores
+from mapper.export.export_files import write_files
+from mapper.export.loop_nest import ExportError
+
+DIM = {"M": "K", "K": "C", "N": "Y"}
+"""Its dimensions as ours: outputs, terms of a sum, columns."""
+OPERANDS = dict(zip(TENSORS, ("in", "w", "out"), strict=True))
+
+
+@dataclass(frozen=True)
+class FactorFlow:
+    """FactorFlow and its checkout.
+
+    Args:
+        checkout: Folder of the public repository, commit 062f9de.
+    """
+
+    checkout: Path
+    name: str = "factorflow"
+    version: str = "062f9de"
+    python: str = "3.11"
+    packages: tuple[str, ...] = ("prettytable==3.11.0",)
+
+    def state(self, case: FieldCase, folder: Path) -> None:
+        """Write the levels and the product.
+
+        Raises:
+            ToolError: The layer is no single product, or a capacity is shared by unlike widths.
+        """
+        if case.layer.kind is not LayerKind.GEMM or case.layer.groups > 1:
+            raise ToolError("single products alone")
+        product = {name: case.statement.extents[dim] for name, dim in DIM.items()}
+        stated = {"product": product, "levels": list(levels_of(case))}
+        write_files(folder, {"levels.json": json.dumps(stated, indent=1)})
+
+    def command(self, python: str, folder: Path) -> list[str]:
+        """Its mapper on a problem's files."""
+        script = str(factorflow_map.__file__)
+        return [python, "-P", script, str(folder.resolve()), str(self.checkout.resolve())]
+
+    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
+        """The energy that it gives, and its mapping."""
+        energy_nj, cpu_s = said["energy_pj"] / 1000, said["cpu_s"]
+        try:
+            levels = [level.name for level in case.chip.inner]
+            mapping = mapping_of(case.layer, list(parts(case, said)), levels)
+        except AnswerError as error:
+            return Answer(energy_nj, None, cpu_s, str(error))
+        return Answer(energy_nj, mapping, cpu_s)
+
+    def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
+        """Not worked out.
+
+        Raises:
+            ExportError: Always: mappings of ours are not written for it.
+        """
+        raise ExportError("mappings are not written for FactorFlow")
+
+
+def levels_of(case: FieldCase) -> Iterator[dict[str, Any]]:
+    """Memories, fan-outs and MACs, outermost first.
+
+    Raises:
+        ToolError: A capacity is shared by tensors of unlike widths: it counts in elements.
+    """
+    nest = case.statement
+    stores = ChipStores(nest)
+    for level in nest.chip.levels:
+        yield from (_memory(case, store) for store in stores.at(level.name))
+        for place, axis in enumerate(nest.fanout(level.name)):
+            dims = [name for name, dim in DIM.items() if dim in axis.dims]
+            yield {
+                "kind": "fanout",
+                "name": f"{level.name}/{place}",
+                "mesh": axis.units,
+                "dims": dims,
+            }
+    mac_pj = 1000 * stores.prices.mac_nj
+    yield {
+        "kind": "macs",
+        "name": "MAC",
+        "mesh": 1,
+        "compute_energy": mac_pj,
+        "cycles": 1,
+        "dim": "M",
+    }
+
+
+def _memory(case: FieldCase, store: ChipStore) -> dict[str, Any]:
+    widths = dict(zip(TENSORS, case.chip.widths[:3], strict=True))
+    found = {widths[tensor] for tensor in store.tensors}
+    width = max(found)
+    if len(found) > 1 and store.size < OPEN_BYTES:
+        raise ToolError(f"{store.name} is shared by widths {sorted(found)}; it counts in elements")
+    return {
+        "kind": "memory",
+        "name": store.name,
+        "size": 8 * store.size // width,
+        "read_value_access_energy": store.read_pj * width / 8,
+        "write_value_access_energy": store.write_pj * width / 8,
+        "bandwidth": max(store.read_bits / width, 1e-9),
+        "bypasses": [OPERANDS[tensor] for tensor in TENSORS if tensor not in store.tensors],
+    }
+
+
+def parts(case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:
+    """Loops and kept tensors, outermost first."""
+    stores = {store.name: store for store in ChipStores(case.statement).all}
+    for one in said["levels"]:
+        level, _, axis = one["name"].partition("/")
+        if level in stores and not axis and stores[level].level != "DRAM":
+            yield from (Keep(stores[level].level, tensor) for tensor in stores[level].tensors)
+        for dim, steps in one["loops"]:
+            if steps > 1:
+                yield Loop(DIM[dim], steps, level if axis else "", int(axis or 0))

@@ -1,0 +1,114 @@
+"""Our optimum of a case, and the least of our spaces that has another tool's mapping."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import baselines
+import cost_models
+from baselines import prove
+from benchmarks.field.cases import PLAIN, FieldCase
+from cost_models import Chain, ChainBatch, ChainMapping, Entry
+from maestro_env import MapSpaceError, Problem
+
+BOXES = 20_000_000
+"""Boxes after which a proof ends; the case is then open."""
+SAMPLES = 20_000
+"""Samples of the search of a larger space."""
+SPACES = {"default": {}, "uneven": {"uneven": True}, "full": {"full": True}}
+
+
+class Ours(NamedTuple):
+    """Our answer: energy by our model [nJ], its bound, and the processor time of the proof [s]."""
+
+    mapping: ChainMapping
+    energy_nj: float
+    bound_nj: float
+    cpu_s: float
+
+
+@lru_cache(maxsize=4)
+def optimum(case: FieldCase, tiles: str = "balanced") -> Ours:
+    """The optimum of the default space; of windows by the rules that have a bound.
+
+    Args:
+        case: The case.
+        tiles: ``divisors`` for what tools of whole factors take.
+    """
+    began = time.process_time()
+    model = cost_models.load("exact", **PLAIN)
+    space = {} if tiles == "balanced" else {"tiles": tiles}
+    proof = prove(Problem(case.layer, case.chip, "energy", model, space), boxes=BOXES)
+    mapping = proof.mapping
+    assert isinstance(mapping, ChainMapping)
+    energy_nj = case.cost(mapping).energy_nj
+    bound_nj = min(proof.bound, energy_nj)
+    return Ours(mapping, energy_nj, bound_nj, time.process_time() - began)
+
+
+def uneven(case: FieldCase) -> float:
+    """What a proof of the uneven space ends with, by the tools' rules [nJ]."""
+    model = cost_models.load("exact", **PLAIN)
+    problem = Problem(case.layer, case.chip, "energy", model, SPACES["uneven"])
+    mapping = prove(problem, boxes=BOXES).mapping
+    assert isinstance(mapping, ChainMapping)
+    return float(case.cost(mapping).energy_nj)
+
+
+def searched(case: FieldCase) -> float:
+    """What `ga` finds in the full space, by the tools' rules [nJ]."""
+    problem = Problem(case.layer, case.chip, "energy", case.model, SPACES["full"])
+    return float(baselines.load("ga").search(problem, SAMPLES, seed=0).best_value)
+
+
+def space_of(case: FieldCase, mapping: ChainMapping) -> str:
+    """The least of our spaces that has a mapping, at the same value; else ``none``."""
+    for name, options in SPACES.items():
+        problem = Problem(case.layer, case.chip, "energy", case.model, options)
+        written = mapping if name == "default" else expanded(case.chip, mapping)
+        try:
+            action = problem.space.encode(ChainBatch.from_mappings([written], case.chip))
+        except (MapSpaceError, ValueError):
+            continue
+        value = float(problem.evaluate(action).values[0])
+        if abs(value / case.cost(mapping).energy_nj - 1) < 1e-9:
+            return name
+    return "none"
+
+
+def expanded(chip: Chain, mapping: ChainMapping) -> ChainMapping:
+    """The same with as many entries for a memory as it holds tensors, as uneven spaces have them.
+
+    Those that are added keep nothing.
+    """
+    found: list[Entry] = []
+    for level in chip.inner:
+        own = [entry for entry in mapping.entries if entry.level == level.name]
+        spreads = own[-1].parallel
+        own[-1] = replace(own[-1], parallel=())
+        own += [replace(own[-1], keeps=frozenset())] * (sum(level.holds) - len(own))
+        found += [*own[:-1], replace(own[-1], parallel=spreads)]
+    return ChainMapping(tuple(found))
+
+
+def choices_beyond(mapping: ChainMapping) -> str:
+    """What of a mapping the default space lacks, in words."""
+    return "; ".join(_beyond(mapping))
+
+
+def _beyond(mapping: ChainMapping) -> Iterator[str]:
+    times = Counter(entry.level for entry in mapping.entries)
+    for level, count in times.items():
+        own = [entry.keeps or () for entry in mapping.entries if entry.level == level]
+        if count > 1:
+            yield f"{level} keeps " + ", then ".join(" and ".join(sorted(one)) for one in own)
+    for entry in mapping.entries:
+        for axis, count in Counter(spread.axis for spread in entry.parallel).items():
+            if count > 1:
+                dims = [spread.dim for spread in entry.parallel if spread.axis == axis]
+                yield f"{' and '.join(dims)} on axis {axis} of {entry.level}"

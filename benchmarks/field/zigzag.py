@@ -1,0 +1,119 @@
+"""ZigZag's mapper: LOMA (orders of prime loops, memories filled from within) and SALSA."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.export_cases import Case
+from benchmarks.export_counts import zigzag_evaluated
+from benchmarks.field import zigzag_map
+from benchmarks.field.answer import Answer
+from benchmarks.field.cases import FieldCase
+from benchmarks.field.loops import AnswerError, Keep, Loop, Part, mapping_of
+from cost_models import ChainMapping
+from layers import TENSORS
+from mapper.export.export_files import write_files
+from mapper.export.tagged_yaml import tagged_text
+from mapper.export.zigzag_files import (
+    LAYER_OPERAND,
+    MEMORY_OPERAND,
+    NAME,
+    accelerator,
+    axes_of,
+    workload,
+)
+
+
+@dataclass(frozen=True)
+class ZigZag:
+    """One of ZigZag's two searches of loops in time.
+
+    Args:
+        engine: ``loma`` or ``salsa``.
+    """
+
+    engine: str
+    version: str = "3.9.1"
+    python: str = "3.11"
+
+    @property
+    def name(self) -> str:
+        """As ``--tools`` takes it."""
+        return f"zigzag-{self.engine}"
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """What its environment has; ZigZag needs ``six`` and does not say so."""
+        return (f"zigzag-dse=={self.version}", "six")
+
+    def state(self, case: FieldCase, folder: Path) -> None:
+        """Write accelerator and workload; orders and units are ZigZag's to find."""
+        nest = case.statement
+        links = {LAYER_OPERAND[tensor]: MEMORY_OPERAND[tensor] for tensor in TENSORS}
+        texts = {
+            "accelerator.yaml": tagged_text(accelerator(nest)),
+            "workload.yaml": tagged_text([workload(nest)]),
+            "mapping.yaml": tagged_text([{"name": "default", "memory_operand_links": links}]),
+        }
+        write_files(folder, texts)
+
+    def command(self, python: str, folder: Path) -> list[str]:
+        """Its mapper on a problem's files."""
+        return [python, "-P", str(zigzag_map.__file__), str(folder.resolve()), self.engine]
+
+    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
+        """The energy that it gives, and its mapping."""
+        energy_nj, cpu_s = said["energy_pj"] / 1000, said["cpu_s"]
+        try:
+            levels = [level.name for level in case.chip.inner]
+            mapping = mapping_of(case.layer, list(parts(case, said)), levels)
+        except AnswerError as error:
+            return Answer(energy_nj, None, cpu_s, str(error))
+        return Answer(energy_nj, mapping, cpu_s)
+
+    def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
+        """What a mapping of whole factors costs by ZigZag's model [nJ]; it runs here."""
+        with tempfile.TemporaryDirectory() as folder:
+            found = zigzag_evaluated(Case(case.layer, case.chip, mapping), Path(folder))
+        return float(found.energy_total) / 1000
+
+
+def parts(case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:
+    """Loops and kept tensors, outermost first.
+
+    ZigZag has one order of loops, and for each tensor how many of them lie inside each of its
+    memories. All fan-outs lie below all loops in time.
+    """
+    dims = {name: dim for dim, name in NAME.items()}
+    places = {name: place for place, name in axes_of(case.statement).items()}
+    inside = {t: _inside(case, t, said["loops"][LAYER_OPERAND[t]]) for t in TENSORS}
+    loops = [loop for level in said["loops"]["O"] for loop in level]
+    left = len(loops)
+    for level in case.chip.inner:
+        own = sorted(
+            ((within[level.name], t) for t, within in inside.items() if level.name in within),
+            reverse=True,
+        )
+        for within, tensor in own:
+            for name, steps in reversed(loops[within:left]):
+                yield Loop(dims[name], steps)
+            left = min(left, within)
+            yield Keep(level.name, tensor)
+        for axis in range(len(case.statement.fanout(level.name))):
+            name = next(key for key, place in places.items() if place == (level.name, axis))
+            for dim, units in said["units"].get(name, ()):
+                yield Loop(dims[dim], units, level.name, axis)
+
+
+def _inside(case: FieldCase, tensor: str, levels: list[list[Any]]) -> dict[str, int]:
+    """Loops inside each memory of a tensor, by level; the innermost has those of its own."""
+    memories = [lv.name for lv in case.chip.inner if lv.holds[TENSORS.index(tensor)]]
+    found, count = {}, 0
+    for name, loops in zip(reversed(memories), levels, strict=False):
+        count += len(loops)
+        found[name] = count
+    return found

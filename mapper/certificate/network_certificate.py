@@ -1,0 +1,255 @@
+"""A network's certificate: those of its shapes in one file, and what they say of the whole.
+
+The file is a zip of ``network.json``, the claim, and ``shape-1.cert`` and so on, a certificate as a
+file of its own for each distinct shape. Latency and energy of a network are sums over its layers,
+and so are their bounds. Its EDP is the product of both sums; by Cauchy and Schwarz that is at least
+the square of the sum of the roots of the layers' EDPs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import layers
+from cost_models import ChainBatch, ChainMapping, MappingBatch
+from mapper.certificate.certificate_file import (
+    DAMAGES,
+    Certificate,
+    CertificateError,
+    read_certificate,
+    write_certificate,
+)
+from mapper.certificate.checker import Checked, check_certificate
+from mapper.certificate.claim_file import Finite, Size
+from mapper.certificate.looks import ROUNDING
+from mapper.network_runs import shapes
+from marl_common import Text, atomic_write, brief, parse_record, read_fields
+
+CLAIM = "network.json"
+FORMAT = "marl-mapper network certificate"
+VERSION = 1
+NETWORK_OBJECTIVES = ("latency", "energy", "edp")
+"""Objectives of layers that say something of the whole."""
+MOST_PART = 1 << 29
+_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+class NetworkClaim(BaseModel):
+    """What a network's certificate claims."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    format: Text
+    version: Size
+    network: Text
+    counts: Annotated[list[Size], Field(min_length=1, max_length=10_000)]
+    value: Finite
+    bound: Finite
+
+
+@dataclass(frozen=True)
+class NetworkCertificate:
+    """A claim on a network, and its shapes' certificates.
+
+    Args:
+        network: What the network is called.
+        counts: How many layers have each shape.
+        parts: The certificate of each shape.
+        value: The whole's objective with the mappings of the parts.
+        bound: No choice of mappings has a lower one.
+    """
+
+    network: str
+    counts: tuple[int, ...]
+    parts: tuple[Certificate, ...]
+    value: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum `value` may be, as a share."""
+        return max(0.0, self.value / self.bound - 1.0) if self.bound > 0 else math.inf
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the zoo has a network of this name with these shapes, as often."""
+        if not layers.is_network(self.network):
+            return False
+        own = [part.problem.layer.renamed("") for part in self.parts]
+        known = {shape.layer.renamed(""): shape.count for shape in shapes(self.network)}
+        return len(set(own)) == len(own) and known == dict(zip(own, self.counts, strict=True))
+
+
+def combine(
+    network: str, counts: Sequence[int], parts: Sequence[Certificate]
+) -> NetworkCertificate:
+    """What certificates of shapes say of a network.
+
+    Raises:
+        CertificateError: One has no mapping, or they are not of one chip, model and objective.
+    """
+    first = parts[0].problem
+    if first.objective not in NETWORK_OBJECTIVES:
+        raise CertificateError(
+            f"objective: {brief(first.objective)} of layers says nothing of a network; expected "
+            f"{', '.join(NETWORK_OBJECTIVES)}"
+        )
+    for number, part in enumerate(parts, 1):
+        spec = part.problem
+        for name in ("accelerator", "objective", "cost_model", "cost_model_options", "limits"):
+            if getattr(spec, name) != getattr(first, name):
+                raise CertificateError(f"shape-{number}: its {name} is not that of shape-1")
+        if part.mapping is None:
+            raise CertificateError(f"shape-{number}: it has no mapping, so the network has none")
+    bounds = [part.bound for part in parts]
+    if first.objective == "edp":
+        figures = [_figures(part) for part in parts]
+        latency, energy = (
+            math.fsum(n * one[i] for n, one in zip(counts, figures, strict=True)) for i in (0, 1)
+        )
+        roots = math.fsum(n * math.sqrt(b) for n, b in zip(counts, bounds, strict=True))
+        value, bound = latency * energy, roots * roots
+    else:
+        value = math.fsum(n * part.value for n, part in zip(counts, parts, strict=True))
+        bound = math.fsum(n * b for n, b in zip(counts, bounds, strict=True))
+    return NetworkCertificate(network, tuple(counts), tuple(parts), value, min(bound, value))
+
+
+def _figures(part: Certificate) -> tuple[float, float]:
+    """Latency [cycles] and energy [nJ] of a part's mapping, evaluated again."""
+    problem, mapping = part.problem.build(), part.mapping
+    batch: Any
+    if isinstance(mapping, ChainMapping):
+        batch = ChainBatch.from_mappings([mapping], problem.accelerator)
+    else:
+        assert mapping is not None
+        batch = MappingBatch.from_mappings([mapping], problem.layer.extents)
+    costs = problem.look(problem.space.encode(batch)).costs
+    return float(costs.column("latency_cycles")[0]), float(costs.column("energy_nj")[0])
+
+
+def check_network(
+    certificate: NetworkCertificate, on_part: Callable[[int], None] = lambda number: None
+) -> list[Checked]:
+    """Check a network's certificate: every part, and the combination worked out again.
+
+    Args:
+        certificate: The certificate.
+        on_part: Called with the number of each part that holds.
+
+    Raises:
+        CertificateError: It does not hold; says what is wrong.
+    """
+    if layers.is_network(certificate.network) and not certificate.is_known:
+        raise CertificateError(
+            f"network: the shapes and how many layers have each are not those of "
+            f"{certificate.network}"
+        )
+    checked = []
+    for number, part in enumerate(certificate.parts, 1):
+        try:
+            checked.append(check_certificate(part))
+        except CertificateError as error:
+            raise CertificateError(f"shape-{number}: {error}") from None
+        on_part(number)
+    again = combine(certificate.network, certificate.counts, certificate.parts)
+    if not math.isclose(certificate.value, again.value, rel_tol=ROUNDING):
+        raise CertificateError(
+            f"value: {certificate.value:.9g} is claimed, the parts come to {again.value:.9g}"
+        )
+    if certificate.bound > again.bound * (1 + ROUNDING):
+        raise CertificateError(
+            f"bound: {certificate.bound:.9g} is claimed, the parts' come to {again.bound:.9g}"
+        )
+    return checked
+
+
+def write_network(path: Path, certificate: NetworkCertificate) -> None:
+    """Write a network's certificate, whole or not at all; the same gives the same bytes.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    claim = {
+        "format": FORMAT,
+        "version": VERSION,
+        "network": certificate.network,
+        "counts": list(certificate.counts),
+        "value": certificate.value,
+        "bound": certificate.bound,
+    }
+    with tempfile.TemporaryDirectory() as folder, atomic_write(path) as draft:
+        part = Path(folder) / "part"
+        with zipfile.ZipFile(draft, "w") as file:
+            file.writestr(zipfile.ZipInfo(CLAIM, _TIME), json.dumps(claim, indent=1))
+            for number, one in enumerate(certificate.parts, 1):
+                write_certificate(part, one)
+                file.writestr(zipfile.ZipInfo(_part(number), _TIME), part.read_bytes())
+
+
+def is_of_network(path: Path) -> bool:
+    """Whether a file has a network's claim."""
+    if not path.is_file():
+        return False
+    try:
+        with zipfile.ZipFile(path) as file:
+            return CLAIM in file.namelist()
+    except DAMAGES:
+        return False
+
+
+def read_network(path: Path) -> NetworkCertificate:
+    """Read a network's certificate; that it is whole is checked, not that it holds.
+
+    Raises:
+        CertificateError: It is damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as file, tempfile.TemporaryDirectory() as folder:
+            return _read(file, Path(folder) / "part")
+    except CertificateError as error:
+        raise CertificateError(f"{path}: {error}") from None
+    except DAMAGES as error:
+        raise CertificateError(f"{path}: damaged ({error}); make it again") from None
+
+
+def _read(file: zipfile.ZipFile, part: Path) -> NetworkCertificate:
+    if any(item.file_size > MOST_PART for item in file.infolist()):
+        raise CertificateError(f"a part has more than {MOST_PART:,} B")
+    data = parse_record(file.read(CLAIM), CLAIM, CertificateError)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise CertificateError(f"{CLAIM}: expected the format {FORMAT!r}")
+    if data.get("version") != VERSION:
+        raise CertificateError(
+            f"{CLAIM}: version is {brief(data.get('version'))}, expected {VERSION}; use the "
+            "program that wrote it, or make it again"
+        )
+    claim = read_fields(NetworkClaim, data, CLAIM, CertificateError)
+    names = [_part(number) for number in range(1, len(claim.counts) + 1)]
+    if sorted(file.namelist()) != sorted([CLAIM, *names]):
+        raise CertificateError(
+            f"{CLAIM} names {len(names)} shapes; expected {CLAIM}, {_part(1)} to {names[-1]} and "
+            "nothing else"
+        )
+    parts = []
+    for name in names:
+        part.write_bytes(file.read(name))
+        try:
+            parts.append(read_certificate(part))
+        except CertificateError as error:
+            raise CertificateError(str(error).replace(str(part), name)) from None
+    return NetworkCertificate(
+        claim.network, tuple(claim.counts), tuple(parts), claim.value, claim.bound
+    )
+
+
+def _part(number: int) -> str:
+    return f"shape-{number}.cert"

@@ -1,0 +1,73 @@
+"""Certificates of what a search found: of a layer, and of all shapes of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from marl_runs import tell
+
+if TYPE_CHECKING:
+    from mapper.certificate import Certificate
+    from mapper.commands.proof_options import After
+    from mapper.found import Found
+    from mapper.network_runs import ShapeResult
+    from mapper.standing import Standing
+
+CHECK = "check it with mapper validate --certificate"
+
+
+def certify_layer(found: Found, standing: Standing | None, path: Path, after: After) -> None:
+    """Write the certificate of a layer; nothing after Ctrl-C."""
+    from mapper.certificate import write_certificate
+
+    if found.interrupted or (standing is not None and standing.status == "interrupted"):
+        tell(f"{path} is not written: Ctrl-C ended the proof")
+        return
+    try:
+        certificate = _certificate(found, standing, after)
+    except KeyboardInterrupt:
+        tell(f"{path} is not written: Ctrl-C")
+        raise
+    write_certificate(path, certificate)
+    tell(f"wrote {path} ({path.stat().st_size:,} B); {CHECK}")
+
+
+def certify_network(network: str, results: Sequence[ShapeResult], path: Path, after: After) -> None:
+    """Write the certificate of a network; nothing where a shape has no mapping."""
+    from mapper.certificate import combine, write_network
+    from mapper.standing import standing_kept
+
+    parts = []
+    for result in results:
+        found = result.found
+        if found is None or result.error or found.interrupted:
+            tell(f"{path} is not written: {result.shape.layer.name}: {result.error or 'Ctrl-C'}")
+            return
+        try:
+            parts.append(_certificate(found, standing_kept(found), after))
+        except KeyboardInterrupt:
+            tell(f"{path} is not written: Ctrl-C")
+            raise
+    whole = combine(network, [result.shape.count for result in results], parts)
+    write_network(path, whole)
+    tell(
+        f"wrote {path} ({path.stat().st_size:,} B): {whole.value:.6g}, at most {whole.gap:.2%} "
+        f"above the optimum; {CHECK}"
+    )
+
+
+def _certificate(found: Found, standing: Standing | None, after: After) -> Certificate:
+    """Prove the best value known once more, so that its tree is recorded."""
+    from baselines import Proof, prove
+    from cost_models import ChainMapping
+    from mapper.certificate import make_certificate
+
+    better = None if standing is None else standing.mapping
+    start = better or (None if found.best is None else found.best[0])
+    if standing is not None and isinstance(start, ChainMapping):  # it needs the bound alone
+        proof = Proof(start, standing.value, standing.bound, "boxes")
+    else:
+        proof = prove(found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True)
+    return make_certificate(found.run.problem, proof)

@@ -1,0 +1,191 @@
+"""Other tools' mappers beside ours: problems stated, answers read; no tool runs here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from benchmarks.chain_searchers import known, write
+from benchmarks.export_cases import drawn
+from benchmarks.field import command
+from benchmarks.field.accelforge import AccelForge, parts
+from benchmarks.field.answer import ToolError
+from benchmarks.field.cases import FieldCase
+from benchmarks.field.environments import SAID, asked, python_of
+from benchmarks.field.factorflow import FactorFlow
+from benchmarks.field.loops import AnswerError, Keep, Loop, mapping_of
+from benchmarks.field.ours import choices_beyond, expanded, space_of
+from benchmarks.field.row import COLUMNS
+from benchmarks.field.table import table_text
+from benchmarks.field.zigzag import ZigZag
+from layers import parse
+from mapper.export.accelforge_files import (
+    ForgeSpatialLoop,
+    ForgeStorage,
+    ForgeTemporal,
+    mapping_nodes,
+)
+from mapper.export.chip_stores import ChipStores
+from mapper.export.tagged_yaml import ToolNode
+
+GEMM, CONV = "gemm:M=16,N=24,K=12", "conv:K=8,C=4,Y=14,X=14,R=3,S=3"
+BERT = FieldCase("bert_base.0", "edge")
+UNEVEN = {
+    "loops": {
+        "O": [[["K", 10], ["OY", 4], ["OY", 4], ["C", 16], ["C", 16]], [], [["K", 11]]],
+        "W": [[["K", 10], ["OY", 4], ["OY", 4]], [], [["C", 16], ["C", 16], ["K", 11]]],
+        "I": [[["K", 10], ["OY", 4], ["OY", 4], ["C", 16]], [["C", 16], ["K", 11]], []],
+    },
+    "units": {"D1": [["C", 3], ["K", 7], ["OY", 8]]},
+    "energy_pj": 197560288.32,
+    "cpu_s": 11.6,
+}
+"""What LOMA answered on `BERT`."""
+
+
+def node(one: ToolNode) -> dict[str, Any]:
+    """An exported node as `accelforge_map` prints one."""
+    names = {ForgeStorage: "Storage", ForgeTemporal: "Temporal", ForgeSpatialLoop: "Spatial"}
+    said = {name: value if name == "tensors" else str(value) for name, value in one}
+    return said | {"node": names.get(type(one), "Compute")}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("chip", ["edge", "simba", "eyeriss-rs"])
+@pytest.mark.parametrize("layer", [GEMM, CONV])
+def test_a_mapping_written_for_accelforge_is_read_back_at_the_same_cost(
+    chip: str, layer: str
+) -> None:
+    case = FieldCase(layer, chip)
+    found = drawn(case.layer, case.chip, np.random.default_rng(0))
+    for one in (next(found) for _ in range(3)):
+        kept = one.nest
+        if any(
+            set(kept.kept(lv.name)) < set(case.statement.kept(lv.name)) for lv in kept.chip.inner
+        ):
+            continue
+        nodes = [node(part) for part in mapping_nodes(kept, ChipStores(kept))]
+        levels = [level.name for level in case.chip.inner]
+        read = mapping_of(case.layer, parts(case, nodes), levels)
+        assert case.cost(read).energy_nj == pytest.approx(case.cost(one.mapping).energy_nj)
+
+
+def test_tensors_that_loops_leave_as_they_are_share_an_entry() -> None:
+    layer = parse("gemm:M=4,N=4,K=4")
+    kept = [Keep("L1", "output"), Loop("C", 4), Keep("L1", "input"), Keep("L1", "filter")]
+    assert len(mapping_of(layer, [Loop("K", 4), *kept], ["L1"]).entries) == 1
+    moved = [Keep("L1", "output"), Loop("K", 4), Keep("L1", "input"), Keep("L1", "filter")]
+    assert len(mapping_of(layer, moved, ["L1"]).entries) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "parts", "levels"),
+    [
+        ("a dimension once", [Loop("K", 2), Loop("C", 2), Loop("K", 2), Keep("L1", "input")], "L1"),
+        ("keeps nothing", [Keep("L1", "input"), Loop("K", 2, "L2")], "L1"),
+        ("keeps tensors in", [Keep("L1", "input")], "L2"),
+    ],
+)
+def test_an_answer_that_is_no_mapping_of_ours_is_told(
+    said: str, parts: list[Any], levels: str
+) -> None:
+    with pytest.raises(AnswerError, match=said):
+        mapping_of(parse("gemm:M=4,N=4,K=4"), parts, [levels])
+
+
+def test_an_answer_of_zigzag_is_in_no_space_with_three_dimensions_on_an_axis() -> None:
+    answer = ZigZag("loma").read(BERT, UNEVEN)
+    mapping = answer.mapping
+    assert mapping is not None
+    assert answer.energy_nj == pytest.approx(197560.288)
+    assert BERT.cost(mapping).energy_nj == pytest.approx(answer.energy_nj, rel=1e-3)
+    assert len(expanded(BERT.chip, mapping).entries) == 6
+    assert space_of(BERT, mapping) == "none"
+    assert choices_beyond(mapping) == (
+        "L2 keeps input, then filter and output; C and K and Y on axis 0 of L2"
+    )
+
+
+@pytest.mark.parametrize(("units", "space"), [("KY", "full"), ("Y", "uneven")])
+def test_the_least_space_that_has_an_answer_is_told(units: str, space: str) -> None:
+    told = {"C": ["C", 3], "K": ["K", 7], "Y": ["OY", 8]}
+    outside = [told[dim] for dim in told if dim not in units]
+    loops = {t: [*levels[:-1], [*levels[-1], *outside]] for t, levels in UNEVEN["loops"].items()}  # type: ignore[attr-defined]
+    said = UNEVEN | {"units": {"D1": [told[dim] for dim in units]}, "loops": loops}
+    mapping = ZigZag("loma").read(BERT, said).mapping
+    assert mapping is not None
+    assert space_of(BERT, mapping) == space
+
+
+def test_accelforge_gets_the_dimensions_that_an_axis_takes(tmp_path: Path) -> None:
+    AccelForge().state(FieldCase(GEMM, "simba"), tmp_path)
+    text = (tmp_path / "arch.yaml").read_text().replace("!Memory", "").replace("!Container", "")
+    nodes = yaml.safe_load(text.replace("!Compute", ""))["arch"]["nodes"]
+    bounds = [
+        axis.get("loop_bounds", [{}])[0].get("expression")
+        for one in nodes
+        for axis in one.get("spatial", ())
+    ]
+    assert [one for one in bounds if one] == ["c | p", "k | p"]
+    shape = yaml.safe_load((tmp_path / "workload.yaml").read_text())["workload"]
+    assert [*shape["iteration_space_shape"]] == ["k", "c", "p"]
+
+
+def test_factorflow_gets_elements_and_products_alone(tmp_path: Path) -> None:
+    tool = FactorFlow(tmp_path)
+    tool.state(FieldCase(GEMM, "eyeriss-rs"), tmp_path)
+    stated = json.loads((tmp_path / "levels.json").read_text())
+    sizes = {one["name"]: one.get("size") for one in stated["levels"]}
+    assert sizes["GLB"] == 51200
+    assert sizes["Spads_filter"] == 224
+    assert stated["product"] == {"M": 24, "K": 12, "N": 16}
+    with pytest.raises(ToolError, match="single products alone"):
+        tool.state(FieldCase(CONV, "edge"), tmp_path)
+
+
+def test_rows_of_the_table_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "field.csv"
+    row = dict.fromkeys(COLUMNS, "") | {"tool": "factorflow", "chip": "edge"}
+    write(table, COLUMNS, [row | {"layer": "mobilenetv2.2", "why": "kept"}])
+    home = tmp_path / "home"
+    python = home / "prettytable3.11.0-3.11" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("")
+    cases = ["edge/mobilenetv2.2", "edge/mobilenetv2.4"]
+    words = ["--tools", "factorflow", "--home", str(home), "--out", str(table), "--cases", *cases]
+    command.main(words)
+    assert [one["why"] for one in known(table)] == ["kept", "single products alone"]
+    assert "mobilenetv2.2" not in capsys.readouterr().out
+
+
+def test_the_page_has_the_table_of_its_file() -> None:
+    root = Path(__file__).parents[2]
+    rows = known(root / "docs" / "data" / "field.csv")
+    assert rows
+    assert table_text(rows) in (root / "docs" / "field.md").read_text(encoding="utf-8")
+
+
+def test_what_fails_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        command.main(["--tools", "timeloop"])
+    assert stopped.value.code == 2
+    with pytest.raises(ToolError, match=r"needs Python 9\.9"):
+        python_of(_old(tmp_path), tmp_path)
+    assert capsys.readouterr().out == ""
+
+
+def _old(folder: Path) -> FactorFlow:
+    return FactorFlow(folder, python="9.9")
+
+
+def test_an_answer_is_asked_once_and_a_dead_mapper_is_told(tmp_path: Path) -> None:
+    tool = FactorFlow(tmp_path / "nothing")
+    case = FieldCase(GEMM, "edge")
+    with pytest.raises(ToolError, match="No module named 'arch'"):
+        asked(tool, case, "python3", tmp_path, 20)
+    (tmp_path / SAID).write_text('{"levels": []}')
+    assert asked(tool, case, "no-python", tmp_path, 20) == {"levels": []}
