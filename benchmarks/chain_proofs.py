@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines import ProofProgress, prove
+from baselines import Proof, ProofProgress, prove
 from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_searchers import known, write
 from benchmarks.optimal_speed import shapes
@@ -36,8 +36,12 @@ class OutOfTimeError(Exception):
     """The proof has had its processor time."""
 
 
-def row_of(layer: Layer, chip: str, objective: str, seconds: float) -> dict[str, Any]:
-    """Prove one case, or say how far it came."""
+def proof_within(problem: Problem, seconds: float) -> tuple[str, Proof | ProofProgress]:
+    """Prove an optimum in so much processor time.
+
+    Returns:
+        The status, ``timeout`` where the time was up, and the proof or how far it came.
+    """
     began = time.process_time()
     last: list[ProofProgress] = []
 
@@ -46,17 +50,24 @@ def row_of(layer: Layer, chip: str, objective: str, seconds: float) -> dict[str,
         if time.process_time() - began > seconds:
             raise OutOfTimeError
 
-    status, problem = "timeout", Problem(layer, chip, objective)
-    losses = dict.fromkeys(LOSSES, "")
     try:
         proof = prove(problem, progress=watch)
-        status, value, bound, gap = proof.status, proof.value, proof.bound, proof.gap
-        boxes = proof.counts.boxes
     except OutOfTimeError:
-        value, bound, gap, boxes = last[0].value, last[0].bound, last[0].gap, last[0].boxes
+        return "timeout", last[0]
+    return proof.status, proof
+
+
+def row_of(layer: Layer, chip: str, objective: str, seconds: float) -> dict[str, Any]:
+    """Prove one case, or say how far it came."""
+    began = time.process_time()
+    problem = Problem(layer, chip, objective)
+    losses = dict.fromkeys(LOSSES, "")
+    status, found = proof_within(problem, seconds)
+    boxes = found.counts.boxes if isinstance(found, Proof) else found.boxes
+    value, bound, gap = found.value, found.bound, found.gap
     spent = time.process_time() - began
-    if status == "timeout" and isinstance(last[0].mapping, ChainMapping):
-        losses = losses_of(problem, last[0].mapping)
+    if isinstance(found, ProofProgress) and isinstance(found.mapping, ChainMapping):
+        losses = losses_of(problem, found.mapping)
     return {
         "accelerator": chip,
         "objective": objective,

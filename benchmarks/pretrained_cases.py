@@ -1,14 +1,17 @@
 """How good proposals of the trained agents are on layers and chips that they never saw.
 
-    python benchmarks/pretrained_cases.py --set in-range --out docs/data/pretrained.csv
+    python -m benchmarks pretrained_cases --set in-range --out docs/data/pretrained.csv
 
 Sets: ``in-range`` (every distinct shape of the zoo's eight networks, three objectives, the three
 presets and a chip of 100 PEs), ``out-of-range`` (20,000 PEs, 6 PEs, 64 kB of L1, a prime number of
 PEs), ``cases41`` (the cases of the table in docs/pretrained.md), ``large-gemm`` (one layer that is
-hard for the agents, `DRAWS` times with other random numbers). The reference of a case is its
-proven optimum where the library of optima has it or ``optimal`` finds it in ``--proof-s`` seconds,
-else the best of the genetic algorithm's and the agents' samples (``--known`` leaves cases out whose
-reference would have to be made); references are kept in ``--reference`` and made once.
+hard for the agents, `DRAWS` times with other random numbers), ``deep`` (a third of the shapes of
+three networks on three chips that are lists of levels). The reference of a case is its proven
+optimum where the library of optima has it or ``optimal`` finds it in ``--proof-s`` seconds of
+processor time, else the best of the genetic algorithm's and the agents' samples (``--known`` leaves
+cases out whose reference would have to be made); references are kept in ``--reference`` and made
+once. Of deep chips docs/data/chain-proofs.csv has some. Time is processor time after the problem
+was built, of a search that draws in batches of its own size.
 """
 
 from __future__ import annotations
@@ -26,8 +29,12 @@ import numpy as np
 import baselines
 import layers
 from baselines import known_optimum
+from benchmarks.chain_proofs import NETWORKS, proof_within
+from benchmarks.optimal_speed import shapes as distinct_shapes
 from cost_models import Accelerator
-from maestro_env import Problem
+from layers import Layer
+from maestro_env import Evaluation, Problem
+from mapper.pretrained.local_search import ProposalSearch
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
@@ -45,11 +52,20 @@ OUT_OF_RANGE = {
     "64 kB of L1": Accelerator(256, 64 << 10, 4 << 20, 128, 32),
     "9,973 PEs": Accelerator(9973, 512, 2 << 20, 512, 64),
 }
-SETS = ("in-range", "out-of-range", "cases41", "large-gemm")
-COUNTS = (1, 16, 64, 256)
+SETS = ("in-range", "out-of-range", "cases41", "large-gemm", "deep")
+DEEP = ("simba", "nvdla-cacc", "eyeriss-rs")
+PROOFS = Path("docs/data/chain-proofs.csv")
+COUNTS = (1, 16, 64, 256, 512)
+MS = (5, 10)
+LIMITS = (*(f"best_of_{count}" for count in COUNTS), *(f"at_{ms}_ms" for ms in MS))
+AFTERWARDS = 32
+"""Samples at a time after the last of `COUNTS`."""
+NEVER = 100.0
+"""Ratio to the reference that stands for no sample yet."""
 DRAWS = 24
 SAMPLES = 20_000
-SEED = 0
+LONG_DEEP = (("ga", 5_000, 0), ("zero-shot", 10_000, 12_345))
+"""Searches of which the best is the reference on a deep chip, where there is no proof."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +74,9 @@ class Case:
 
     layer: str
     chip: str
-    accelerator: Accelerator
+    accelerator: Accelerator | str
     objective: str
+    shape: Layer | None = None
 
     @property
     def name(self) -> str:
@@ -68,7 +85,7 @@ class Case:
 
     def problem(self, cost_model: str) -> Problem:
         """The problem, in the default space."""
-        return Problem(self.layer, self.accelerator, self.objective, cost_model)
+        return Problem(self.shape or self.layer, self.accelerator, self.objective, cost_model)
 
 
 def cases(which: str, given: Path) -> Iterator[Case]:
@@ -78,6 +95,11 @@ def cases(which: str, given: Path) -> Iterator[Case]:
         return
     if which == "large-gemm":
         yield from [Case("bert_base.6", "edge", IN_RANGE["edge"], "edp")] * DRAWS
+        return
+    if which == "deep":
+        distinct = list(distinct_shapes(list(NETWORKS)))[::3]
+        for chip, shape, objective in itertools.product(DEEP, distinct, OBJECTIVES):
+            yield Case(shape.name, chip, chip, objective, shape)
         return
     chips = IN_RANGE if which == "in-range" else OUT_OF_RANGE
     shapes = {}
@@ -112,6 +134,7 @@ class References:
             with path.open(newline="", encoding="utf-8") as file:
                 for row in csv.DictReader(file):
                     self.known[row["case"]] = (float(row["value"]), row["source"])
+        self.known |= _proven() if cost_model == "exact" else {}
 
     def knows(self, case: Case) -> bool:
         """Whether the reference of a case needs no search and no proof."""
@@ -138,12 +161,13 @@ class References:
         if self.proof_s > 0:
             problem = case.problem(self.cost_model)
             if baselines.can_prove(problem) is None:
-                proof = baselines.prove(problem, timeout=self.proof_s)
-                if proof.proven:
+                status, proof = proof_within(problem, self.proof_s)
+                if status in ("optimal", "empty"):
                     return proof.value, "optimal"
                 values.append(proof.value)
         problem = case.problem(self.cost_model)
-        values.append(baselines.load("ga").search(problem, SAMPLES, SEED).best_value)
+        for method, samples, seed in LONG_DEEP if case.chip in DEEP else (("ga", SAMPLES, 0),):
+            values.append(baselines.load(method).search(problem, samples, seed).best_value)
         return min(values), "search"
 
     def better(self, case: Case, value: float) -> None:
@@ -160,14 +184,47 @@ class References:
             rows.writerows([name, repr(v), s] for name, (v, s) in sorted(self.known.items()))
 
 
+def _proven() -> dict[str, tuple[float, str]]:
+    """What proofs on deep chips found."""
+    with PROOFS.open(newline="", encoding="utf-8") as file:
+        return {
+            f"{row['layer']}|{row['accelerator']}|{row['objective']}": (
+                float(row["value"]),
+                "optimal" if row["status"] == "optimal" else "search",
+            )
+            for row in csv.DictReader(file)
+        }
+
+
 def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
-    """Best value of the first `COUNTS` samples of ``zero-shot``."""
-    rng = np.random.default_rng(seed)
-    search, found = search_from(MappingPolicy(agents.weights), problem, rng), []
+    """Best value of ``zero-shot`` at each of `LIMITS`; inf before the first sample."""
+    counted, search = _search(agents, problem, seed)
     for count in COUNTS:
         search.run(count - problem.samples)
-        found.append(problem.best_value)
+    every = np.concatenate([values for _, values in counted])
+    found = [float(every[:count].min()) for count in COUNTS]
+    begin = time.process_time()
+    timed, search = _search(agents, problem, seed)  # in batches of its own size
+    while not timed or 1e3 * (timed[-1][0] - begin) < MS[-1]:
+        search.run(COUNTS[-1] - problem.samples if problem.samples < COUNTS[-1] else AFTERWARDS)
+    for ms in MS:
+        seen = [values.min() for at, values in timed if 1e3 * (at - begin) <= ms]
+        found.append(float(min(seen, default=np.inf)))
     return found
+
+
+def _search(
+    agents: Agents, problem: Problem, seed: int
+) -> tuple[list[tuple[float, np.ndarray]], ProposalSearch]:
+    """A search from the start, and its batches so far: processor time [s] and values."""
+    batches: list[tuple[float, np.ndarray]] = []
+
+    def heard(actions: object, evaluation: Evaluation) -> None:
+        batches.append((time.process_time(), evaluation.values))
+
+    problem.start()
+    rng = np.random.default_rng(seed)
+    return batches, search_from(MappingPolicy(agents.weights), problem, rng, heard)
 
 
 def main() -> None:
@@ -204,7 +261,7 @@ def main() -> None:
         spent += time.process_time() - begin
         lowest = min(best)
         references.better(case, lowest)
-        ratio = [value / min(reference, lowest) for value in best]
+        ratio = [min(value / min(reference, lowest), NEVER) for value in best]
         curves.append(ratio)
         if len(rows) % 50 == 0:
             print(f"{len(rows)} cases", flush=True)
@@ -213,9 +270,7 @@ def main() -> None:
     if given.out:
         with given.out.open("w", newline="", encoding="utf-8") as file:
             out = csv.writer(file)
-            out.writerow(
-                ["layer", "chip", "objective", "reference", *(f"best_of_{c}" for c in COUNTS)]
-            )
+            out.writerow(["layer", "chip", "objective", "reference", *LIMITS])
             out.writerows(rows)
     _summary(rows, np.array(curves))
     print(f"{1000 * spent / len(rows):.1f} ms of processor time a case")
@@ -224,10 +279,10 @@ def main() -> None:
 def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
     proven = sum(row[3] == "optimal" for row in rows)
     print(f"{len(rows)} cases, {proven} with a proven optimum")
-    for column, count in enumerate(COUNTS):
+    for column, limit in enumerate(LIMITS):
         ratio = curves[:, column]
         print(
-            f"best of {count:3}, {len(ratio)} cases: median {np.median(ratio):.3f}, "
+            f"{limit}, {len(ratio)} cases: median {np.median(ratio):.3f}, "
             f"90th percentile {np.quantile(ratio, 0.9, method='higher'):.3f}, "
             f"within 5 % {np.mean(ratio <= 1.05):.1%}, "
             f"within 15 % {np.mean(ratio <= 1.15):.1%}"
@@ -235,8 +290,9 @@ def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
     for field, name in ((1, "chip"), (2, "objective")):
         for value in dict.fromkeys(row[field] for row in rows):
             ratio = curves[[row[field] == value for row in rows]]
-            first, later = (np.quantile(ratio[:, c], 0.9, method="higher") for c in (0, 1))
-            print(f"{name} {value}: 90th percentile at 1 / 16 {first:.3f} / {later:.3f}")
+            high = np.quantile(ratio, 0.9, method="higher", axis=0)
+            shown = ", ".join(f"{at} {n:.3f}" for at, n in zip(LIMITS, high, strict=True))
+            print(f"{name} {value}: 90th percentile: {shown}")
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class ChainCodec:
         size, depth = len(actions), len(self.levels)
         chosen = self._values[np.arange(len(self._parameters)), actions]
         tiles = np.zeros((size, depth, WIDTH), np.int32)
-        tiles.reshape(size, -1)[:, self._boxes] = chosen[:, self._tiles]
+        tiles.reshape(size, len(self.levels) * WIDTH)[:, self._boxes] = chosen[:, self._tiles]
         self._clip(tiles)
         orders = np.empty((size, depth, WIDTH), np.int8)
         orders[:] = np.arange(WIDTH, dtype=np.int8)
@@ -214,8 +214,8 @@ class ChainCodec:
         if not len(self._tiles):
             return
         size = len(whole)
-        tile = whole.reshape(size, -1)[:, self._boxes]
-        most = around.reshape(size, -1)[:, self._boxes]
+        tile = whole.reshape(size, len(self.levels) * WIDTH)[:, self._boxes]
+        most = around.reshape(size, len(self.levels) * WIDTH)[:, self._boxes]
         place = np.searchsorted(self._listed, tile + self._above)
         place = np.minimum(place, self._last)
         found = self._listed[place] - self._above

@@ -75,8 +75,8 @@ class Auto(Optimal):
     def _first_value(
         self, problem: Problem, samples: int, seed: int, recorded: tuple[Any, Any] | None
     ) -> None:
-        given, deep = self.config.pretrained, isinstance(problem.accelerator, Chain)
-        if samples < TRIED or deep or not knows(problem, given):
+        given = self.config.pretrained
+        if samples < TRIED or not knows(problem, given):
             super()._first_value(problem, samples, seed, recorded)
             return
         agents = baselines.load("zero-shot", pretrained=given)

@@ -23,7 +23,7 @@ from mapper.pretrained.weights import Agents, PretrainedError, load, save
 
 CARD: dict[str, Any] = {
     "cost_model": "exact", "cost_model_calls": 9, "cpu_minutes": 0.5, "seed": 0, "parameters": 0,
-    "judge": {"loss": 0.25, "fitted": "anew"}, "schedule": {"blocks": 12, "entropy": 0.03},
+    "schedule": {"blocks": 12, "entropy": 0.03},
     "trained_on": "random layers", "validation": {"median_1": 1.25, "p90_1": None},
 }  # fmt: skip
 
@@ -109,8 +109,8 @@ def truth(path: Path, _judged: str) -> bool:
             digest.update(arrays[name].tobytes())
         whole = all(np.isfinite(array).all() for array in arrays.values())
         known = set(metadata) <= {"format", "card", "sha256"}
-        named = metadata.get("sha256", digest.hexdigest()) in ("", digest.hexdigest())
-        return whole and known and named and card_is_true(strict(metadata["card"]))
+        true = metadata["sha256"] == digest.hexdigest()
+        return whole and known and true and card_is_true(strict(metadata["card"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         return False
 
@@ -130,7 +130,6 @@ def card_is_true(card: Any) -> bool:
             ("cost_model_calls", "parameters", "seed"), lambda v: type(v) is int and v >= 0
         ),
         "cpu_minutes": lambda v: number(v) and v >= 0,
-        "judge": lambda v: named(v, str),
         "schedule": named,
         "validation": lambda v: named(v, type(None)),
     }

@@ -27,6 +27,9 @@ def pretrain(
         typer.Option(min=0, max=LARGEST_SEED, help="Repeatable.", show_default="0"),
     ] = None,
     cost_model: Annotated[str, typer.Option(help="Whose mappings are learnt.")] = "exact",
+    begin: Annotated[
+        Path | None, typer.Option(help="Go on from the agents of this file (.safetensors).")
+    ] = None,
     store: Annotated[
         str | None,
         typer.Option(help="Where trainings are kept and resumed.", show_default="OUT.sqlite"),
@@ -53,19 +56,25 @@ def pretrain(
 
     require("torch", "pretrain", "rl")
     from mapper.pretrained.training.experiment import Pretraining, check_trainable, schedule_of
-    from mapper.pretrained.weights import PretrainedError
+    from mapper.pretrained.training.validation import COUNTS
+    from mapper.pretrained.weights import PretrainedError, load
     from marl_runs import Store, ray_session, run_all, writable
 
     if out.suffix != ".safetensors":
         raise PretrainedError(f"--out {out}: expected a name ending in .safetensors")
     schedule = schedule_of(cpu_minutes)
     check_trainable(cost_model)
+    first = None if begin is None else str(begin)
+    try:
+        _ = first and load(first)
+    except PretrainedError as error:
+        raise PretrainedError(str(error).replace("--pretrained", "--begin", 1)) from None
     seeds = list(dict.fromkeys(seed or [0]))
     here = 1, None
     given = workers, ray_address
     within, among = (given, here) if len(seeds) == 1 else (here, given)
     trainings = [
-        Pretraining(cost_model, schedule, s, workers=within[0], ray_address=within[1])
+        Pretraining(cost_model, schedule, s, begin=first, workers=within[0], ray_address=within[1])
         for s in seeds
     ]
     writable(out.absolute().parent)
@@ -80,12 +89,13 @@ def pretrain(
     best = min(done, key=lambda run: math.inf if run.best_value is None else run.best_value)
     results = {run.seed: dict(run.result or {}) for run in done}
     _copy(Path(results[best.seed]["agents"]), out)
+    counts = " / ".join(map(str, COUNTS))
     for number, result in results.items():
         found = result["validation"]
-        ratios = (found[f"p90_{count}"] for count in (1, 16, 100))
+        ratios = (found[f"p90_{count}"] for count in COUNTS)
         shown = " / ".join("none feasible" if r is None else f"{r:.3f}" for r in ratios)
         typer.echo(
-            f"seed {number}, {result['cpu_minutes']} CPU min: best of 1 / 16 / 100 over the "
+            f"seed {number}, {result['cpu_minutes']} CPU min: best of {counts} over the "
             f"best known on held-out random problems, 90th percentile: {shown}"
         )
     typer.echo(f"wrote {out} (seed {best.seed})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines import Dedup, Moves, NestMemory, Screening
-from cost_models import Chain, ChainBatch, MappingBatch
+from cost_models import ChainBatch, MappingBatch
 from maestro_env import BudgetExhausted, Evaluation, Problem
 from mapper.clustering import Assignment
 from mapper.marl.checkpoint import SEARCH, check_identity, identity_of
@@ -32,7 +33,7 @@ from mapper.pretrained.weights import NONE, Agents, agents_of
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
-NUMBERS = ("restarts", "before", "kept", "begun")
+NUMBERS = ("restarts", "before", "kept", "begun", "idle")
 """Counters of a search that its checkpoints keep."""
 ATTEMPTS = 6
 """Draws after which a world that keeps repeating seen loop nests takes a random mapping."""
@@ -82,7 +83,7 @@ class BatchedLearner:
         self.repeats = Repeats(self.dedup)
         self.pending: list[Transitions] = []
         self.feedback = Observer(problem)
-        self.before = self.kept = 0
+        self.before = self.kept = self.idle = 0
         self.begun = False
         self.start = np.empty((0, len(self.columns)), np.int64)
         self.trained: Agents | None = None
@@ -92,7 +93,7 @@ class BatchedLearner:
         self.screening = Screening(problem, self.dedup, screened, not config.avoid_repeats)
 
     def run(self) -> None:
-        """Search until the problem's budget is used up (it raises BudgetExhausted)."""
+        """Search until nothing is left to gain, or the budget is used up."""
         config, problem = self.config, self.problem
         with reproducible():
             if config.checkpoint and Path(config.checkpoint).exists():
@@ -100,19 +101,30 @@ class BatchedLearner:
             else:
                 if config.warm_start:
                     self.start = warm(self.named, config.warm_start, self.rng)
-                elif config.pretrained != NONE and not isinstance(problem.accelerator, Chain):
+                elif config.pretrained != NONE:
                     self.trained = agents_of(config.pretrained, problem.cost_model.name)
                 if config.shared_policy:
                     adopt(self.named, config.shared_policy)
-            try:
-                while True:
-                    self._epoch()
-            except BudgetExhausted:
-                if config.shared_policy:
-                    hand_on(self.named, config.shared_policy)
-                if config.checkpoint:
-                    SEARCH.save(config.checkpoint, self.state_dict())
-                raise
+            with suppress(BudgetExhausted):
+                while not self._spent():
+                    self._epoch_counted()
+            if config.shared_policy:
+                hand_on(self.named, config.shared_policy)
+            if config.checkpoint:
+                SEARCH.save(config.checkpoint, self.state_dict())
+
+    def _epoch_counted(self) -> None:
+        """An epoch, and whether it gained anything."""
+        best = self.problem.best_value
+        self._epoch()
+        gained = self.problem.best_value < best * (1.0 - Plateau.PROGRESS)
+        self.idle = 0 if gained else self.idle + 1
+
+    def _spent(self) -> bool:
+        """Whether the last restarts of a search that trained agents began gained nothing."""
+        config, feasible = self.config, np.isfinite(self.problem.best_value)
+        began = config.pretrained != NONE and not config.warm_start
+        return bool(began and feasible and 0 < config.idle <= self.idle)
 
     def state_dict(self) -> dict[str, Any]:
         """The whole state of the search, and what tells which search it is."""
@@ -154,7 +166,7 @@ class BatchedLearner:
         self.plateau.load_state_dict(state["plateau"])
         self.rng.bit_generator.state = json.loads(state["rng"])
         for name in NUMBERS:
-            setattr(self, name, state["numbers"][name])
+            setattr(self, name, state["numbers"].get(name, 0))  # 0.2 counted no idle restarts
         self.problem.load_state_dict(state["problem"])
 
     def _go_on(self, state: dict[str, Any]) -> None:

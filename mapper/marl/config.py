@@ -74,6 +74,8 @@ class MarlConfig:
             ``"auto"`` for those that come with the package, ``"none"``, or a file of ``mapper
             pretrain``.
         proposed: How many samples these are.
+        idle: A search that pre-trained agents began ends after so many restarts in a row that lower
+            its best value by less than a thousandth; 0 goes on to the end of the budget.
         warm_start: A checkpoint whose policies are the first ones.
         shared_policy: A file of policies that many searches train in turn, read at the start (once
             it exists) and written at the end; its agents are used instead of `agents`.
@@ -120,6 +122,7 @@ class MarlConfig:
     autoregressive: bool = False
     pretrained: str = "auto"
     proposed: int = 32
+    idle: int = 3
     warm_start: str = ""
     shared_policy: str = ""
     checkpoint: str = ""
@@ -155,6 +158,7 @@ class MarlConfig:
             "alike",
             "reunion",
             "patience",
+            "idle",
             "dataset",
             "entropy",
             "self_imitation",

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from baselines import BaseSearcher, Capabilities, SearcherError, require
-from cost_models import Chain
 from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.marl.config import MarlConfig
@@ -35,8 +34,6 @@ class Marl(BaseSearcher):
         from mapper.pretrained.cases import doubts_of
 
         config = self.config
-        if isinstance(problem.accelerator, Chain):  # there no trained agents begin
-            return ()
         begins = config.mode == "search" and not config.warm_start and config.learner == "batched"
         return doubts_of(config.pretrained, problem) if begins else ()
 

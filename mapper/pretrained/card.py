@@ -16,7 +16,6 @@ class CardFields(BaseModel):
     cost_model: Text | None = None
     cost_model_calls: Count | None = None
     cpu_minutes: NotNegative | None = None
-    judge: dict[Text, Number | Text] | None = None
     parameters: Count | None = None
     schedule: dict[Text, Number] | None = None
     seed: Count | None = None

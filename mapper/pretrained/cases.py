@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from cost_models import Accelerator, Chain
 from maestro_env import Problem
+from mapper.pretrained.decisions import SPREADS
 from mapper.pretrained.problem_arrays import OBJECTIVES
 from mapper.pretrained.weights import agents_of
 
 TRAINED_PES = (8, 8192)
 TRAINED_L1 = (32, 16 << 10)
 TRAINED_L2 = (2 << 10, 16 << 20)
+TRAINED_MEMORIES = (1, 4)
+TRAINED_MACS = (1, 1 << 16)
+"""Of chips that are lists of levels."""
+OPTIONS = ("co_search", "dataflow", "only", "full", "uneven")
+"""Of the map space, by which it is not the default one."""
 
 
 def outside_training(problem: Problem) -> list[str]:
@@ -17,23 +24,33 @@ def outside_training(problem: Problem) -> list[str]:
     Returns:
         One clause each, such as ``20,000 PEs (trained: 8 to 8,192)``.
     """
-    chip, found = problem.accelerator, []
-    for name, value, (low, high) in (
-        ("PEs", chip.num_pes, TRAINED_PES),
-        ("B of L1", chip.l1_bytes, TRAINED_L1),
-        ("B of L2", chip.l2_bytes, TRAINED_L2),
-    ):
+    found = []
+    for name, value, (low, high) in _sizes(problem.accelerator):
         if value is not None and not low <= value <= high:
             found.append(f"{value:,} {name} (trained: {low:,} to {high:,})")
     if problem.objective.name not in OBJECTIVES:
         found.append(f"objective {problem.objective.name} (trained: {', '.join(OBJECTIVES)})")
     space = problem.space
-    narrowed = space.co_search or space.dataflow or space.only
-    if space.filters != "whole" or narrowed or space.full:
+    if space.filters != "whole" or any(getattr(space, name, None) for name in OPTIONS):
         found.append("options of the map space (trained: the default space)")
     if problem.limits:
         found.append("limits on figures (trained: none)")
     return found
+
+
+def _sizes(chip: Accelerator | Chain) -> list[tuple[str, int | None, tuple[int, int]]]:
+    """Sizes of a chip with their names, and the least and the most in training."""
+    if isinstance(chip, Accelerator):
+        return [
+            ("PEs", chip.num_pes, TRAINED_PES),
+            ("B of L1", chip.l1_bytes, TRAINED_L1),
+            ("B of L2", chip.l2_bytes, TRAINED_L2),
+        ]
+    return [
+        ("memories", len(chip.memories), TRAINED_MEMORIES),
+        ("MACs", chip.peak_macs_per_cycle, TRAINED_MACS),
+        ("axes of fan-outs", sum(len(level.fanout.axes) for level in chip.levels), (0, SPREADS)),
+    ]
 
 
 def doubts_of(pretrained: str, problem: Problem) -> list[str]:

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from mapper.pretrained.decisions import (
-    INNER,
-    INNER_PARALLEL,
-    INNER_TILE,
-    OUTER,
-    OUTER_ORDER,
-    OUTER_TILE,
-)
-from mapper.pretrained.seen_records import CHOICE_FEATURES, TENSORS, D, R, S, Seen, X, Y
-from mapper.pretrained.tile_sizes import (
-    across,
+from mapper.pretrained.decisions import TILE
+from mapper.pretrained.nest_sizes import (
     elements_but_one,
     factor_of,
     fill_of,
-    hold,
     log_of,
+    set_tile,
     size_log,
     up,
     utilisation,
-    within,
 )
+from mapper.pretrained.seen_records import CHOICE_FEATURES, TENSORS, D, R, S, Seen, X, Y
 from marl_common import BoolArray, Float32Array, IntArray, address, part
 
 
@@ -35,83 +26,114 @@ def put_choice(seen: Seen, choices: Float32Array, c: int) -> None:
 
 
 @part
-def see_parallel(seen: Seen, decision: int, dim: int) -> None:
-    """Features of a parallel dimension."""
-    problem, out = address(seen.problem), seen.choice
-    n, pes, outer = problem.extents[dim], problem.pes, seen.state.parallel[OUTER]
-    out[0] = size_log(n)
+def see_parallel(seen: Seen, s: int, dim: int) -> bool:
+    """Features of a spread's dimension, and whether it may have it."""
+    problem, state, out = address(seen.problem), address(seen.state), seen.choice
+    n, most, left, legal = problem.extents[dim], problem.most[s], problem.extents[dim], True
+    wanted, parts = 1.0, 1.0
+    for other in range(s):
+        parts *= problem.most[other]
+        if state.dims[other] == dim:
+            out[6] = 1.0
+            out[13] = problem.below[other] == problem.below[s]
+            left = left if problem.pool > 0 else up(left, problem.most[other])
+            legal = legal and not problem.rivals[s][other]
+        elif state.dims[other] >= 0:
+            wanted *= problem.extents[state.dims[other]]
+    parts = problem.pool if problem.pool > 0 else parts * most
+    out[0] = log_of(seen, n)
     for tensor in range(TENSORS):
         out[1 + tensor] = problem.coupling[tensor][dim]
-    out[4] = utilisation(n, pes)
-    out[5] = n >= pes
-    out[6] = decision == INNER_PARALLEL and outer == dim
-    out[7] = size_log(float(pes) / n)
+    out[4] = utilisation(n, most)
+    out[5] = n >= most
+    out[7] = size_log(float(most) / n)
     out[8] = dim in (Y, X)
     out[9] = dim in (R, S)
-    out[10] = min(n, pes) / float(pes)
-    if decision == INNER_PARALLEL:
-        both = n if dim == outer else n * problem.extents[outer]
-        out[11] = min(both / float(pes), 2.0)
-        out[12] = size_log(both / float(pes))
+    out[10] = min(n, most) / float(most)
+    out[11] = min(wanted * n / parts, 2.0)
+    out[12] = size_log(wanted * n / parts)
+    out[14] = utilisation(left, most)
+    out[15] = log_of(seen, left)
+    out[16] = left >= most
+    return legal
 
 
 @part
-def see_cluster(seen: Seen, size: int) -> None:
-    """Features of a cluster size."""
+def see_units(seen: Seen, s: int, size: int) -> bool:
+    """Features of a spread's units, and whether fewer would not do as well."""
     problem, state, out = address(seen.problem), address(seen.state), seen.choice
-    clusters = problem.pes // size
-    outer = problem.extents[state.parallel[OUTER]]
-    inside = problem.extents[state.parallel[INNER]]
-    same = state.parallel[OUTER] == state.parallel[INNER]
-    out[0] = size_log(size)
-    out[1] = size_log(clusters)
-    out[2] = clusters * size / float(problem.pes)
-    out[3] = utilisation(inside, size)
-    out[4] = utilisation(up(outer, size) if same else outer, clusters)
-    out[5] = out[2] * out[3] * out[4]
-    out[6] = size_log(up(inside, size))
-    out[7] = size_log(up(outer, clusters))
+    most, dim = problem.most[s], state.dims[s]
+    n = problem.extents[dim] if dim >= 0 else 1
+    # what the units that are chosen already leave of the dimension
+    left = n
+    for other in range(s + 1, problem.spreads):
+        if state.dims[other] == dim:
+            left = up(left, state.units[other])
+    out[0] = log_of(seen, size)
+    out[1] = size_log(float(most) / size)
+    out[2] = size / float(most)
+    out[3] = utilisation(left, size)
+    out[5] = out[2] * out[3]
+    out[6] = log_of(seen, up(left, size))
     out[8] = size == 1
+    out[9] = size == most
+    out[10] = size > left
+    out[12] = size_log(float(size) / left)
+    out[14] = left % size == 0
+    if problem.pool > 0:
+        see_clusters(seen, size)
+        return True
+    return size == most or (size <= n and up(n, up(n, size)) == size)
+
+
+@part
+def see_clusters(seen: Seen, size: int) -> None:
+    """Features of the clusters that a cluster size leaves."""
+    problem, state, out = address(seen.problem), address(seen.state), seen.choice
+    clusters = problem.pool // size
+    outer = problem.extents[state.dims[0]]
+    out[2] = clusters * size / float(problem.pool)
+    out[4] = utilisation(up(outer, size) if state.dims[0] == state.dims[1] else outer, clusters)
+    out[5] = out[2] * out[3] * out[4]
+    out[7] = size_log(up(outer, clusters))
     out[9] = clusters == 1
-    out[10] = size > inside
     out[11] = clusters > outer
-    out[12] = size_log(float(size) / inside)
     out[13] = size_log(float(clusters) / outer)
+    out[1] = size_log(clusters)
 
 
 @part
 def see_tiles(
     seen: Seen, decision: int, values: IntArray, choices: Float32Array, legal: BoolArray
 ) -> None:
-    """The tiles of a dimension, and whether the buffers hold them with the least of what is open.
+    """The tiles of a dimension, and whether the memories hold them with the least of what is open.
 
     Where nothing fits, the least that is left is legal.
     """
     problem = address(seen.problem)
-    level = INNER if decision < OUTER_TILE else OUTER
-    d = decision - (INNER_TILE if level == INNER else OUTER_TILE)
-    hold(seen, level)
-    for tensor in range(TENSORS):
-        for buffer in range(2):
-            seen.rest[buffer][tensor] = elements_but_one(seen, buffer, tensor, d)
+    level, d = (decision - TILE) // D, (decision - TILE) % D
+    inside = seen.box[level - 1][d] if level > 0 else 1
+    for i in range(level, problem.memories):
+        for tensor in range(TENSORS):
+            seen.rest[i][tensor] = elements_but_one(seen, i, tensor, d)
     least = -1
     for c in range(problem.counts[decision]):
         tile = values[seen.at + c]
-        if tile < seen.state.tiles[INNER][d]:
+        if tile < inside:
             continue
         if least < 0:
             least = c
-        wide = min(problem.extents[d], tile * across(seen, d))
-        for tensor in range(TENSORS):
-            factor = factor_of(seen, OUTER, tensor, d, wide)
-            seen.sizes[OUTER][tensor] = seen.rest[OUTER][tensor] * factor
-            factor = factor_of(seen, INNER, tensor, d, tile)
-            seen.sizes[INNER][tensor] = seen.rest[INNER][tensor] * factor
-        fill, shared = fill_of(seen, level), fill_of(seen, OUTER)
-        see_fill(seen, fill, shared)
-        see_tile(seen, level, d, tile)
+        set_tile(seen, level, d, tile)
+        worst = 0.0
+        for i in range(level, problem.memories):
+            for tensor in range(TENSORS):
+                seen.sizes[i][tensor] = seen.rest[i][tensor] * factor_of(seen, i, tensor, d)
+            seen.fills[i] = fill_of(seen, i)
+            worst = max(worst, seen.fills[i])
+        see_tile(seen, level, d, inside)
+        see_fill(seen, level, worst)
         put_choice(seen, choices, c)
-        if fill > 1.0 or shared > 1.0:  # neither will any larger one
+        if worst > 1.0:  # and so will any larger one
             break
         legal[seen.first + c] = True
     if least >= 0:
@@ -119,84 +141,96 @@ def see_tiles(
 
 
 @part
-def see_fill(seen: Seen, own: float, shared: float) -> None:
-    """Features of what a tile takes of its own level's buffer, and of L2."""
+def see_fill(seen: Seen, level: int, worst: float) -> None:
+    """Features of what a tile takes of its own memory, and of those outside it."""
+    own = seen.fills[level]
+    outer = seen.fills[level + 1] if level + 1 < seen.problem.memories else 0.0
     seen.choice[3] = min(own, 2.0)
     seen.choice[4] = max(size_log(own), -3.0) if own > 0 else 0.0
-    seen.choice[5] = min(shared, 2.0)
+    seen.choice[5] = min(outer, 2.0)
+    seen.choice[6] = min(worst, 2.0)
 
 
 @part
-def see_tile(seen: Seen, level: int, d: int, tile: int) -> None:
-    """Features of a tile of dimension `d` but for the buffers."""
-    out = seen.choice
-    n, wide, deep = seen.problem.extents[d], across(seen, d), within(seen, d)
-    narrow = tile if level == INNER else seen.state.tiles[INNER][d]
-    units = wide if level == OUTER else deep
-    pieces = up(n, tile)
-    steps = pieces if units == 1 else up(n, tile * units)
-    out[0] = log_of(seen, tile)
+def see_tile(seen: Seen, level: int, d: int, inside: int) -> None:
+    """Features of a tile of dimension `d` but for what it takes of memories."""
+    out, problem = seen.choice, address(seen.problem)
+    n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
+    units, above = seen.units[level][d], seen.units[level + 1][d]
+    pieces = up(n, box)
+    steps = up(n, box * outside)
+    within = up(box, inside * units)
+    out[0] = log_of(seen, box)
     out[1] = log_of(seen, steps)
-    out[2] = out[0] + out[1] + log_of(seen, units) - log_of(seen, n)
-    out[6] = tile == 1
-    out[7] = tile == n
-    out[8] = n % tile == 0
-    out[9] = utilisation(pieces, units)
-    # what the other level can make of it
-    whole = tile if level == OUTER else n
-    inside = up(whole, narrow * deep)
-    out[10] = log_of(seen, inside)
-    out[11] = 1.0 if deep == 1 else utilisation(up(whole, narrow), deep)
-    out[12] = level == OUTER and tile == narrow
-    out[13] = out[9] * out[11]
-    out[14] = out[0] - log_of(seen, narrow)
-    out[15] = units > 1
-    # cycles of the busiest PE in this dimension over the least there can be
-    spent = out[1] + out[10] if level == OUTER else log_of(seen, up(n, narrow * deep * wide))
-    spent += log_of(seen, narrow) + log_of(seen, wide) + log_of(seen, deep)
-    out[16] = spent - log_of(seen, n)
-    out[17] = steps == 1
+    out[2] = out[0] + out[1] + log_of(seen, outside) - log_of(seen, n)
+    out[7] = box == 1
+    out[8] = box >= n
+    out[9] = n % box == 0
+    out[10] = utilisation(pieces, outside)
+    out[11] = log_of(seen, within)
+    out[12] = utilisation(up(box, inside), units)
+    out[13] = box == inside
+    out[14] = out[0] - log_of(seen, inside)
+    out[15] = above > 1
+    out[16] = units > 1
+    # cycles of the busiest unit in this dimension, down to this memory, over the least there can be
+    out[17] = out[1] + out[11] + log_of(seen, inside) + log_of(seen, units)
+    out[17] += log_of(seen, outside) - log_of(seen, n)
+    out[18] = steps == 1
+    out[19] = within == 1
+    out[20] = log_of(seen, up(n, outside)) - out[0]
+    for tensor in range(TENSORS):
+        out[21 + tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
 
 
 @part
 def see_loops(
-    seen: Seen, decision: int, values: IntArray, choices: Float32Array, legal: BoolArray
+    seen: Seen, level: int, decision: int, values: IntArray, choices: Float32Array, legal: BoolArray
 ) -> None:
     """The loops of an order."""
-    state, out = address(seen.state), seen.choice
-    level = OUTER if decision == OUTER_ORDER else INNER
-    last = -1
-    for place in range(D):
-        e = state.orders[OUTER][place]
-        if seen.steps[OUTER][e] > 1:
-            last = e
-    for c in range(seen.problem.counts[decision]):
+    problem, out = address(seen.problem), seen.choice
+    last = last_outside(seen, level)
+    for c in range(problem.counts[decision]):
         d = values[seen.at + c]
-        legal[seen.first + c] = seen.steps[level][d] > 1
+        steps, units = seen.steps[level][d], seen.units[level + 1][d]
+        legal[seen.first + c] = steps > 1
         see_reuse(seen, d, level)
-        out[9] = log_of(seen, seen.steps[level][d])
-        out[10] = d == state.parallel[level]
-        out[11] = log_of(seen, seen.steps[OUTER][d])
-        out[12] = log_of(seen, seen.steps[INNER][d])
+        taken = seen.box[level][d] * steps * units
+        out[9] = log_of(seen, steps)
+        out[10] = units > 1
+        out[11] = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
+        out[12] = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
         out[13] = d in (Y, X)
-        out[14] = log_of(seen, state.tiles[level][d])
-        if level == INNER and last >= 0:
+        out[14] = log_of(seen, seen.box[level][d])
+        if last >= 0:
             # which outer loop is innermost among those that iterate decides what stays in between
             out[15] = last == d
-            for tensor in range(2):
-                out[16 + tensor] = seen.problem.coupling[tensor][last]
+            for tensor in range(TENSORS):
+                out[16 + tensor] = problem.coupling[tensor][last]
+        out[19] = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
         put_choice(seen, choices, c)
 
 
 @part
+def last_outside(seen: Seen, level: int) -> int:
+    """The innermost loop that iterates outside of a memory's own; -1 where none does."""
+    for i in range(level + 1, seen.problem.memories):
+        for place in range(D - 1, -1, -1):
+            if seen.steps[i][seen.state.orders[i][place]] > 1:
+                return int(seen.state.orders[i][place])
+    return -1
+
+
+@part
 def see_reuse(seen: Seen, d: int, level: int) -> None:
-    """Features of what a loop moves of the elements that a level holds."""
-    out, held = seen.choice, seen.sizes[level]
+    """Features of what a loop moves of the elements that a memory holds."""
+    out, held, problem = seen.choice, seen.sizes[level], address(seen.problem)
     total, moved = held[0] + held[1] + held[2], 0.0
     for tensor in range(TENSORS):
-        couples = seen.problem.coupling[tensor][d]
+        couples = problem.coupling[tensor][d]
         out[tensor] = couples
         out[3 + tensor] = couples * held[tensor] / total
+        out[20 + tensor] = couples * (problem.bits[level][tensor] > 0)
         moved += couples * held[tensor]
     out[6] = moved / total
     out[7] = size_log(moved + 1)

@@ -6,23 +6,22 @@ from typing import Final, NamedTuple
 
 from layers import DIMS
 
-OUTER: Final = 0
-INNER: Final = 1
+LEVELS: Final = 5
+"""Memories of a chip at most; they are numbered from the innermost one."""
+SPREADS: Final = 8
+"""Axes of fan-outs at most, over which a mapping spreads a dimension each."""
+PARALLEL: Final = 0
+"""Decision on the dimension of the outermost spread; the spreads inside it follow."""
+UNITS: Final = PARALLEL + SPREADS
+"""Decision on the units of the innermost spread; the spreads outside it follow."""
+TILE: Final = UNITS + SPREADS
+"""Decision on the innermost memory's tile of dimension 0; its other dimensions follow, then the
+memories outside it."""
+ORDER: Final = TILE + LEVELS * len(DIMS)
+"""Decision on the outermost memory's loop order; the memories inside it follow."""
 
-OUTER_PARALLEL: Final = 0
-INNER_PARALLEL: Final = 1
-CLUSTER_SIZE: Final = 2
-INNER_TILE: Final = 3
-"""Decision on the inner tile of dimension 0; the other dimensions follow."""
-OUTER_TILE: Final = INNER_TILE + len(DIMS)
-OUTER_ORDER: Final = OUTER_TILE + len(DIMS)
-INNER_ORDER: Final = OUTER_ORDER + 1
-
-KINDS: Final = (
-    *("outer_parallel", "inner_parallel", "cluster_size"),
-    *("inner_tile", "outer_tile", "outer_order", "inner_order"),
-)
-"""Kinds of decision; one network each, shared by all dimensions."""
+KINDS: Final = ("parallel", "units", "tile", "order")
+"""Kinds of decision; one network each, shared by all dimensions and levels."""
 
 
 class Decision(NamedTuple):
@@ -31,30 +30,30 @@ class Decision(NamedTuple):
     Args:
         place: Its place in `DECISIONS`.
         kind: One of `KINDS`.
+        number: The spread, from the outermost one, or the memory, from the innermost one.
         dim: The dimension of a tile, else -1.
     """
 
     place: int
     kind: str
+    number: int
     dim: int = -1
-
-    @property
-    def name(self) -> str:
-        """What the map space calls the parameter; of an order, the kind."""
-        return self.kind if self.dim < 0 else f"{self.kind}_{DIMS[self.dim]}"
 
     @property
     def is_order(self) -> bool:
         """Whether the decision ranks loops instead of picking one choice."""
-        return self.kind.endswith("order")
+        return self.kind == "order"
 
 
 def _all() -> tuple[Decision, ...]:
     """Inner tiles before outer ones, so that an outer tile is never smaller than the inner one."""
-    found = [Decision(n, kind) for n, kind in enumerate(KINDS[:INNER_TILE])]
-    for first, kind in ((INNER_TILE, "inner_tile"), (OUTER_TILE, "outer_tile")):
-        found += [Decision(first + d, kind, d) for d in range(len(DIMS))]
-    return (*found, Decision(OUTER_ORDER, "outer_order"), Decision(INNER_ORDER, "inner_order"))
+    spreads, levels = range(SPREADS), range(LEVELS)
+    found = [Decision(PARALLEL + s, "parallel", s) for s in spreads]
+    found += [Decision(UNITS + s, "units", SPREADS - 1 - s) for s in spreads]
+    for level in levels:
+        first = TILE + level * len(DIMS)
+        found += [Decision(first + d, "tile", level, d) for d in range(len(DIMS))]
+    return (*found, *(Decision(ORDER + i, "order", LEVELS - 1 - i) for i in levels))
 
 
 DECISIONS: Final = _all()

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cost_models import Mapping
+from cost_models import ChainMapping, Mapping
 from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.local_search import PROPOSALS
+from mapper.pretrained.nest_choices import NestChoices
 from mapper.pretrained.policy import MappingPolicy, Taken, replay
 from mapper.pretrained.policy_proposals import PolicyProposals
-from mapper.pretrained.state import State
 from mapper.pretrained.weights import Agents
-from marl_common import FloatArray
+from marl_common import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Choice:
     """One decision of a proposal.
 
     Args:
-        decision: What was decided, such as ``outer_tile_K``.
+        decision: What was decided, such as ``outer_tile_K`` or ``PEBuffer.tile_K``.
         agent: The kind of agent that decided.
         chosen: The choice.
         probability: How likely the agent was to take it; of a loop order, as a whole.
@@ -40,7 +40,7 @@ class Choice:
 
 def best_decisions(
     agents: Agents, problem: Problem, rng: np.random.Generator
-) -> tuple[Mapping, list[Choice]]:
+) -> tuple[Mapping | ChainMapping, list[Choice]]:
     """The best of `PROPOSALS` samples that agents propose, and the decisions that led to it.
 
     Decisions in which there was nothing to choose are left out.
@@ -54,12 +54,13 @@ def best_decisions(
     proposals = PolicyProposals(policy, problem, rng)
     evaluation = problem.evaluate(proposals(PROPOSALS))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
-    taken = replay(proposals.arrays, np.zeros(1, np.int64), State.of(best))
-    choices = [_choice(policy, one, proposals.arrays.values[0]) for one in taken if one.open[0]]
+    nest, values = proposals.arrays.nests[0], proposals.arrays.values[0]
+    taken = replay(proposals.arrays, np.zeros(1, np.int64), nest.rows(best))
+    choices = [_choice(policy, one, nest, values) for one in taken if one.open[0]]
     return best[0], choices
 
 
-def _choice(policy: MappingPolicy, taken: Taken, values: np.ndarray) -> Choice:
+def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices, values: IntArray) -> Choice:
     """The only row of a decision about the only problem, whose choices are `values`."""
     decision, legal = taken.decision, taken.seen.legal[0]
     scores = policy.score(decision, taken.seen)[0].astype(np.float64)
@@ -78,10 +79,11 @@ def _choice(policy: MappingPolicy, taken: Taken, values: np.ndarray) -> Choice:
         chances /= chances.sum()
         first = int(taken.picks[0, 0])
         second = int(np.argmax(np.where(np.arange(len(chances)) == first, -1.0, chances)))
-        dims = "parallel" in decision.kind
+        dims = decision.kind == "parallel"
         names = [DIMS[n] if dims else str(n) for n in options[[first, second]]]
         likely = chances[[first, second]].tolist()
-    return Choice(decision.name, decision.kind, names[0], likely[0], names[1], likely[1])
+    name = nest.name(decision)
+    return Choice(name, decision.kind, names[0], likely[0], names[1], likely[1])
 
 
 def _ranking(scores: FloatArray, order: list[int]) -> float:

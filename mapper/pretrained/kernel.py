@@ -1,46 +1,36 @@
-"""The compiled entry points: what agents observe at a decision, and scores of choices."""
+"""The compiled entry points: what agents observe at a decision, scores and draws of choices."""
 
 from __future__ import annotations
 
+import math
+
 from mapper.pretrained.choice_features import (
     put_choice,
-    see_cluster,
     see_loops,
     see_parallel,
     see_tiles,
+    see_units,
 )
-from mapper.pretrained.decisions import (
-    CLUSTER_SIZE,
-    INNER,
-    INNER_TILE,
-    OUTER,
-    OUTER_ORDER,
-    OUTER_TILE,
-)
+from mapper.pretrained.decisions import LEVELS, ORDER, PARALLEL, SPREADS, TILE, UNITS
+from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, size_log, up
 from mapper.pretrained.seen_records import (
     CHOICE_FEATURES,
     CONTEXT_FEATURES,
     DECISION_COUNT,
+    LEVEL_FEATURES,
+    OWN_FEATURES,
     PER_DIM,
+    PER_LEVEL,
     POINTER,
     PROBLEM_FEATURES,
-    STATE_FEATURES,
     TENSORS,
+    VIEWED,
     D,
     ProblemRow,
     Seen,
     StateRow,
 )
-from mapper.pretrained.tile_sizes import (
-    clusters_of,
-    elements_but_one,
-    fill_of,
-    fill_steps,
-    hold,
-    log_of,
-    size_log,
-)
-from marl_common import BoolArray, Float32Array, IntArray, address, entry, part
+from marl_common import BoolArray, Float32Array, FloatArray, IntArray, address, entry, part
 
 
 @entry
@@ -65,7 +55,7 @@ def see_rows(
         which: ``(B,)`` problem of each row.
         states: ``(B,)``.
         works: ``(1,)`` work space; `width` is that of `choices`, `values` is `C`.
-        contexts: ``(B, CONTEXT_FEATURES)``.
+        contexts: ``(B, CONTEXT_FEATURES)``, zeros.
         choices: ``(B, width, CHOICE_FEATURES)``, zeros.
         legal: ``(B, width)``, False.
         count: Rows.
@@ -76,81 +66,121 @@ def see_rows(
         seen.state = states[row]
         seen.at = (which[row] * DECISION_COUNT + decision) * seen.values
         seen.first = row * seen.width
-        see_context(seen, decision, contexts, row * CONTEXT_FEATURES)
-        if decision >= OUTER_ORDER:
-            see_loops(seen, decision, values, choices, legal)
-        elif decision >= INNER_TILE:
+        level = level_of(seen, decision)
+        if seen.problem.counts[decision] < 2 or level < 0:  # nothing to choose
+            legal[seen.first] = True
+            continue
+        fill_nest(seen, decision - TILE)
+        fill_sizes(seen)
+        see_context(seen, decision, level, contexts, row * CONTEXT_FEATURES)
+        if decision >= ORDER:
+            see_loops(seen, level, decision, values, choices, legal)
+        elif decision >= TILE:
             see_tiles(seen, decision, values, choices, legal)
         else:
-            see_units(seen, decision, values, choices, legal)
+            see_spread(seen, decision, values, choices, legal)
 
 
 @part
-def see_context(seen: Seen, decision: int, contexts: Float32Array, at: int) -> None:
+def spread_of(decision: int) -> int:
+    """The spread that a decision is on."""
+    return decision - PARALLEL if decision < UNITS else SPREADS - 1 - (decision - UNITS)
+
+
+@part
+def level_of(seen: Seen, decision: int) -> int:
+    """The memory that a decision is on; of a spread, the one whose fan-out it stands in."""
+    if decision < TILE:
+        return int(seen.problem.below[spread_of(decision)])
+    return (decision - TILE) // D if decision < ORDER else LEVELS - 1 - (decision - ORDER)
+
+
+@part
+def see_context(seen: Seen, decision: int, level: int, contexts: Float32Array, first: int) -> None:
     """Write down the problem, the choices so far and the decision."""
+    problem, at = address(seen.problem), first
     for k in range(PROBLEM_FEATURES):
-        contexts[at + k] = seen.problem.features[k]
-    see_state(seen)
-    for k in range(STATE_FEATURES):
-        contexts[at + PROBLEM_FEATURES + k] = seen.whole[k]
-    own = at + PROBLEM_FEATURES + STATE_FEATURES
-    for k in range(D + 2):
-        contexts[own + k] = 0.0
-    if INNER_TILE <= decision < OUTER_ORDER:
-        d = decision - (INNER_TILE if decision < OUTER_TILE else OUTER_TILE)
-        contexts[own + d] = 1.0
-        contexts[own + D] = d == seen.state.parallel[OUTER]
-        contexts[own + D + 1] = d == seen.state.parallel[INNER]
-
-
-@part
-def see_state(seen: Seen) -> None:
-    """State features of one row, steps, and elements of each tensor in L2 and L1."""
-    state = address(seen.state)
-    fill_steps(seen)
-    all_outer, all_inner = 0.0, 0.0
+        contexts[at + k] = problem.features[k]
+    at += PROBLEM_FEATURES
+    see_level(seen, level, contexts, at)
+    see_level(seen, level + 1, contexts, at + PER_LEVEL)
+    see_level(seen, level - 1, contexts, at + 2 * PER_LEVEL)
+    see_level(seen, problem.memories - 1, contexts, at + 3 * PER_LEVEL)
+    at += VIEWED * PER_LEVEL
     for d in range(D):
-        own = d * PER_DIM
-        for k in range(4):
-            seen.whole[own + k] = 0.0
-        seen.whole[own + 4] = d == state.parallel[OUTER]
-        seen.whole[own + 5] = d == state.parallel[INNER]
-        if seen.problem.extents[d] > 1:
-            inner = log_of(seen, state.tiles[INNER][d])
-            seen.whole[own] = inner
-            seen.whole[own + 1] = log_of(seen, state.tiles[OUTER][d]) - inner
-            seen.whole[own + 2] = log_of(seen, seen.steps[OUTER][d])
-            seen.whole[own + 3] = log_of(seen, seen.steps[INNER][d])
-            all_outer += seen.whole[own + 2]
-            all_inner += seen.whole[own + 3]
-    hold(seen, OUTER)
-    own = D * PER_DIM
-    for tensor in range(TENSORS):
-        for level in range(2):
-            seen.sizes[level][tensor] = elements_but_one(seen, level, tensor, -1)
-        seen.whole[own + 6 + tensor] = size_log(seen.sizes[INNER][tensor])
-        seen.whole[own + 9 + tensor] = size_log(seen.sizes[OUTER][tensor])
-    seen.whole[own] = log_of(seen, max(state.cluster, 1))
-    seen.whole[own + 1] = log_of(seen, clusters_of(seen))
-    seen.whole[own + 2] = all_outer
-    seen.whole[own + 3] = all_inner
-    seen.whole[own + 4] = min(fill_of(seen, INNER), 2.0)
-    seen.whole[own + 5] = min(fill_of(seen, OUTER), 2.0)
+        see_dim(seen, level, d, contexts, at + d * PER_DIM)
+    at += D * PER_DIM
+    if TILE <= decision < ORDER:
+        contexts[at + (decision - TILE) % D] = 1.0
+    at += D
+    contexts[at] = level / 4.0
+    contexts[at + 1] = (problem.memories - 1 - level) / 4.0
+    contexts[at + 2] = problem.spreads / 8.0
+    contexts[at + 3] = problem.pool > 0
+    if decision < TILE:
+        s = spread_of(decision)
+        contexts[at + 4] = problem.shared[s][0]
+        contexts[at + 5] = problem.shared[s][1]
+        contexts[at + 6] = log_of(seen, problem.most[s])
+        contexts[at + OWN_FEATURES - D - 1] = s == 0
 
 
 @part
-def see_units(
+def see_level(seen: Seen, level: int, contexts: Float32Array, at: int) -> None:
+    """Features of a memory, nothing where there is none of that number."""
+    if level < 0 or level > seen.problem.memories:
+        return
+    for k in range(LEVEL_FEATURES):
+        contexts[at + k] = seen.problem.levels[level][k]
+    own = at + LEVEL_FEATURES
+    contexts[own] = min(seen.fills[level], 2.0)
+    for tensor in range(TENSORS):
+        contexts[own + 1 + tensor] = size_log(seen.sizes[level][tensor])
+    if level < seen.problem.memories:
+        for d in range(D):
+            contexts[own + 4] += log_of(seen, seen.steps[level][d])
+            contexts[own + 5] += log_of(seen, seen.units[level][d])
+
+
+@part
+def see_dim(seen: Seen, level: int, d: int, contexts: Float32Array, at: int) -> None:
+    """State features of a dimension about a memory."""
+    problem, state = address(seen.problem), address(seen.state)
+    n = problem.extents[d]
+    if n == 1:
+        return
+    box, outer = seen.box[level][d], min(level + 1, problem.memories)
+    inside = seen.box[level - 1][d] if level > 0 else 1
+    contexts[at] = log_of(seen, box)
+    contexts[at + 1] = log_of(seen, seen.box[outer][d])
+    contexts[at + 2] = log_of(seen, inside)
+    contexts[at + 3] = log_of(seen, seen.steps[level][d]) if level < problem.memories else 0.0
+    contexts[at + 4] = log_of(seen, up(box, inside * seen.units[level][d]))
+    contexts[at + 5] = log_of(seen, seen.units[level][d])
+    contexts[at + 6] = log_of(seen, seen.outside[level][d])
+    contexts[at + 7] = log_of(seen, up(n, box * seen.outside[level][d]))
+    contexts[at + 8] = log_of(seen, seen.units[level - 1][d]) if level > 0 else 0.0
+    contexts[at + 9] = log_of(seen, seen.scale[d])
+    for s in range(SPREADS):
+        if state.dims[s] == d:
+            contexts[at + 10] += 0.5
+
+
+@part
+def see_spread(
     seen: Seen, decision: int, values: IntArray, choices: Float32Array, legal: BoolArray
 ) -> None:
-    """Parallel dimensions, or cluster sizes."""
-    for c in range(seen.problem.counts[decision]):
+    """Dimensions of a spread, or its units; where none may be had, all are legal."""
+    s, count, some = spread_of(decision), seen.problem.counts[decision], False
+    for c in range(count):
         value = values[seen.at + c]
-        legal[seen.first + c] = True
-        if decision == CLUSTER_SIZE:
-            see_cluster(seen, value)
-        else:
-            see_parallel(seen, decision, value)
+        fits = see_units(seen, s, value) if decision >= UNITS else see_parallel(seen, s, value)
+        legal[seen.first + c] = fits
+        some = some or fits
         put_choice(seen, choices, c)
+    if not some:
+        for c in range(count):
+            legal[seen.first + c] = True
 
 
 @entry
@@ -197,3 +227,42 @@ def score_rows(
             for h in range(POINTER):
                 score += max(inside[h], 0.0) * pointer[h]
             out[place] = score
+
+
+@entry
+def draw_rows(
+    scores: Float32Array,
+    member: IntArray,
+    temperature: Float32Array,
+    draws: FloatArray,
+    picks: IntArray,
+    rows: int,
+    width: int,
+) -> None:
+    """Draw a choice of each row by the softmax of its scores, see `policy.draw_choices`.
+
+    Args:
+        scores: ``(N, width)``, -inf where a choice is not legal.
+        member: ``(rows,)`` the scores of each row.
+        temperature: ``(rows,)``; 0 takes the likeliest choice.
+        draws: ``(rows,)`` random numbers in [0, 1).
+        picks: ``(rows,)`` the choices.
+        rows: Rows.
+        width: Choices.
+    """
+    for row in range(rows):
+        first, best, total = member[row] * width, 0, 0.0
+        for c in range(1, width):
+            if scores[first + c] > scores[first + best]:
+                best = c
+        picks[row] = best
+        if temperature[row] == 0.0:
+            continue
+        for c in range(width):
+            total += math.exp((scores[first + c] - scores[first + best]) / temperature[row])
+        left = draws[row] * total
+        for c in range(width):
+            left -= math.exp((scores[first + c] - scores[first + best]) / temperature[row])
+            if left < 0.0:
+                picks[row] = c
+                break

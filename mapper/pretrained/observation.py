@@ -12,11 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.pretrained.problem_arrays import ProblemArrays
-from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, LOGS, Seen
-from mapper.pretrained.state import State
-
-_WORK = np.zeros(1, Seen)
-_WORK["logs"] = np.log2(np.maximum(np.arange(LOGS), 1e-9)) / 8
+from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES
 
 
 class Observation(NamedTuple):
@@ -38,7 +34,7 @@ class Observation(NamedTuple):
 
 
 def observe(
-    decision: int, arrays: ProblemArrays, which: NDArray[np.int64], state: State
+    decision: int, arrays: ProblemArrays, which: NDArray[np.int64], rows: NDArray[Any]
 ) -> Observation:
     """What every row observes.
 
@@ -46,18 +42,18 @@ def observe(
         decision: Its index.
         arrays: The problems.
         which: ``(B,)`` the problem of each row.
-        state: Choices so far.
+        rows: ``(B,)`` records `seen_records.StateRow`: the choices so far.
     """
     from mapper.pretrained.kernel import see_rows
 
-    width = int(arrays.counts[which, decision].max())
+    width = max(int(arrays.counts[which, decision].max()), 1)
     found = Observation(
-        np.empty((len(which), CONTEXT_FEATURES), np.float32),
+        np.zeros((len(which), CONTEXT_FEATURES), np.float32),
         np.zeros((len(which), width, CHOICE_FEATURES), np.float32),
         np.zeros((len(which), width), np.bool_),
     )
-    work = _WORK.copy()
+    work = arrays.work
     work["width"], work["values"] = width, arrays.values.shape[2]
-    rows, which = state.rows(), np.ascontiguousarray(which)
+    rows, which = np.ascontiguousarray(rows), np.ascontiguousarray(which)
     see_rows(decision, arrays.rows, arrays.values, which, rows, work, *found, len(which))
     return found

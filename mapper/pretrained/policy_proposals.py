@@ -8,17 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from cost_models import MappingBatch
-from maestro_env import MapSpace, MapSpaceError, Problem
-from mapper.pretrained.decisions import DECISIONS, INNER_TILE
+from maestro_env import ActionSpace, MapSpaceError, Problem
+from mapper.pretrained.decisions import DECISIONS, TILE
 from mapper.pretrained.local_search import Heard, ProposalSearch
+from mapper.pretrained.nest_choices import Mappings
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.problem_arrays import arrays_of
-from mapper.pretrained.state import State
 from marl_common import Float32Array, IntArray
 
 WIDE, NARROW = 2.0, 0.8
-"""Temperatures of parallel dimensions and cluster size in every second draw, and of tiles and loop
+"""Temperatures of parallel dimensions and units in every second draw, and of tiles and loop
 orders in all; chosen on random problems."""
 AT_ONCE = 512
 """Mappings drawn at a time: what is worked on stays in the processor's cache."""
@@ -43,8 +42,8 @@ class PolicyProposals:
         draw = np.arange(self._drawn, self._drawn + count)
         self._drawn += count
         which = np.zeros(count, np.int64)
-        state = self.policy.propose(self.arrays, which, self.rng, temperatures(draw))
-        return encoded(self.space, state.mappings(), self.rng)
+        rows = self.policy.propose(self.arrays, which, self.rng, temperatures(draw))
+        return encoded(self.space, self.arrays.nests[0].mappings(rows), self.rng)
 
 
 def search_from(
@@ -56,27 +55,27 @@ def search_from(
 
 def proposed(
     policy: MappingPolicy, problems: Sequence[Problem], count: int, rng: np.random.Generator
-) -> list[MappingBatch]:
+) -> list[Mappings]:
     """`count` mappings for each of some problems, none of which is priced."""
     arrays, found = arrays_of(problems), []
     step = max(1, AT_ONCE // count)
     for low in range(0, len(problems), step):
         some = np.arange(low, min(low + step, len(problems)))
         which, draw = np.repeat(some, count), np.tile(np.arange(count), len(some))
-        state: State = policy.propose(arrays, which, rng, temperatures(draw))
-        found += [state.take(which == problem).mappings() for problem in some]
+        rows = policy.propose(arrays, which, rng, temperatures(draw))
+        found += [arrays.nests[problem].mappings(rows[which == problem]) for problem in some]
     return found
 
 
 def temperatures(draw: IntArray) -> Float32Array:
     """``(B, DECISIONS)`` temperature at each decision of draws by number; 0 of the first."""
     found = np.full((len(draw), len(DECISIONS)), NARROW, np.float32)
-    found[:, :INNER_TILE] = np.where(draw % 2, WIDE, 1.0)[:, None]
+    found[:, :TILE] = np.where(draw % 2, WIDE, 1.0)[:, None]
     found[draw == 0] = 0.0
     return found
 
 
-def encoded(space: MapSpace, mappings: MappingBatch, rng: np.random.Generator) -> IntArray:
+def encoded(space: ActionSpace, mappings: Mappings, rng: np.random.Generator) -> IntArray:
     """``(n, P)`` actions of the mappings that are in a space.
 
     Where the space is without the loop orders of one, theirs are drawn from it.

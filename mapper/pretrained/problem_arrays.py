@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models import Axis, ChainLevel
 from layers import DIMS, Layer
-from maestro_env import MapSpace, Problem
-from mapper.pretrained.decisions import DECISIONS
-from mapper.pretrained.seen_records import ProblemRow
+from maestro_env import Problem
+from mapper.pretrained.decisions import DECISIONS, LEVELS, TILE
+from mapper.pretrained.level_features import features_of_levels
+from mapper.pretrained.nest_choices import NestChoices
+from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen, StateRow
 from marl_common import IntArray
 
 OBJECTIVES = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
 """Objectives that were trained, with their exponents of latency and energy."""
+
+_WORK = np.zeros(1, Seen)
+_WORK["logs"] = np.log2(np.maximum(np.arange(LOGS), 1e-9)) / 8
 
 
 class ProblemArrays(NamedTuple):
@@ -23,11 +29,17 @@ class ProblemArrays(NamedTuple):
 
     Args:
         rows: ``(M,)`` records `seen_records.ProblemRow`.
-        values: ``(M, DECISIONS, C)`` dimensions, PEs, tiles or loops that choices stand for.
+        values: ``(M, DECISIONS, C)`` dimensions, units, tiles or loops that choices stand for.
+        begins: ``(M,)`` records `seen_records.StateRow`: no choice made yet.
+        nests: ``(M,)`` what the decisions of each problem may choose.
+        work: ``(1,)`` record `seen_records.Seen`, in which one observation at a time is made.
     """
 
     rows: NDArray[Any]
     values: IntArray
+    begins: NDArray[Any]
+    nests: tuple[NestChoices, ...]
+    work: NDArray[Any]
 
     @property
     def counts(self) -> IntArray:
@@ -38,22 +50,18 @@ class ProblemArrays(NamedTuple):
 
 def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     """The arrays of problems."""
-    choices = [_choices(problem.space) for problem in problems]
-    width = max(len(c) for rows in choices for c in rows)
-    values = np.zeros((len(problems), len(DECISIONS), width), np.int64)
-    for row, rows in enumerate(choices):
-        for place, held in enumerate(rows):
+    nests = tuple(NestChoices(problem) for problem in problems)
+    width = max(len(held) for nest in nests for held in nest.choices)
+    values = np.zeros((len(nests), len(DECISIONS), width), np.int64)
+    for row, nest in enumerate(nests):
+        for place, held in enumerate(nest.choices):
             values[row, place, : len(held)] = held
-    found = np.zeros(len(problems), ProblemRow)
-    for one, problem in zip(found, problems, strict=True):
-        one["extents"], one["window"] = problem.layer.extents, _window(problem.layer)
-        one["coupling"], one["pes"] = problem.layer.coupling, problem.accelerator.num_pes
-        for level, buffer in enumerate(_buffers(problem)):
-            for name, value in zip(_Buffer._fields, buffer, strict=True):
-                one[name][level] = value
-        one["features"] = _features(problem)
-    found["counts"] = [[len(c) for c in rows] for rows in choices]
-    return ProblemArrays(found, values)
+    begins = np.zeros(len(nests), StateRow)
+    found = np.zeros(len(nests), ProblemRow)
+    for number, nest in enumerate(nests):
+        begins[number] = nest.begin()
+        _fill(found[number], nest)
+    return ProblemArrays(found, values, begins, nests, _WORK.copy())
 
 
 def weights_of(problem: Problem) -> tuple[float, float]:
@@ -62,6 +70,62 @@ def weights_of(problem: Problem) -> tuple[float, float]:
     latency = float("latency_cycles" in figures)
     energy = float(any(figure.startswith("energy") for figure in figures))
     return (latency, energy) if latency or energy else (1.0, 1.0)
+
+
+def _fill(row: Any, nest: NestChoices) -> None:
+    """Write a problem down."""
+    problem, chain = nest.problem, nest.chain
+    layer, counts = problem.layer, [len(held) for held in nest.choices]
+    row["extents"], row["window"], row["coupling"] = layer.extents, _window(layer), layer.coupling
+    row["memories"], row["counts"] = len(nest.memories), counts
+    row["tiled"] = np.array(counts[TILE : TILE + LEVELS * len(DIMS)]).reshape(LEVELS, -1) > 0
+    row["capacity"], row["own"] = np.inf, np.inf
+    for number, level in enumerate(reversed(chain.memories)):
+        _fill_memory(row, number, level, nest)
+    _fill_spreads(row, nest)
+    row["levels"][: len(nest.memories) + 1] = features_of_levels(layer, chain)
+    row["features"] = _features(nest)
+
+
+def _fill_memory(row: Any, number: int, level: ChainLevel, nest: NestChoices) -> None:
+    """Capacities of a memory, and what an element takes; outputs are held as partial sums."""
+    buffer, copies = level.buffer, _copies(nest.problem)
+    inputs, filters, _, psums = nest.chain.widths
+    row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
+    row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
+    row["bits"][number] = [
+        width * min(twice, copies) * held
+        for width, twice, held in zip(
+            (inputs, filters, psums), buffer.copies, buffer.holds, strict=True
+        )
+    ]
+    row["shares"][number] = buffer.sharing
+
+
+def _fill_spreads(row: Any, nest: NestChoices) -> None:
+    """Where spreads stand, and what they may share; PEs of two levels are all below L2."""
+    row["spreads"], row["below"] = len(nest.spreads), -1
+    row["shared"] = 1
+    if not nest.deep:
+        pes = nest.problem.accelerator.num_pes
+        row["pool"], row["below"][:2], row["most"][:2] = pes, 1, pes
+        return
+    levels = {level.name: level for level in nest.chain.levels}
+    outside = len(nest.memories)
+    standing = {}
+    for level in nest.chain.levels:
+        outside -= level.is_memory and level is not nest.chain.levels[0]
+        standing[level.name] = outside
+    held: list[tuple[str, Axis]] = []
+    for s, spread in enumerate(nest.spreads):
+        name, _, number = spread.rpartition(".axis")
+        axis = levels[name].fanout.axes[int(number)]
+        row["below"][s], row["most"][s] = standing[name], axis.units
+        row["shared"][s] = axis.multicast, axis.reduce
+        for other, (beside, one) in enumerate(held):
+            terms = (one.multicast, one.reduce) != (axis.multicast, axis.reduce)
+            row["rivals"][s][other] = beside == name and terms
+        held.append((name, axis))
 
 
 def _copies(problem: Problem) -> int:
@@ -73,90 +137,33 @@ def _window(layer: Layer) -> tuple[int, int, int, int]:
     return layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
 
 
-class _Buffer(NamedTuple):
-    """Bits that tensors share, bits of each tensor alone, bits of an element, who shares."""
-
-    capacity: float
-    own: list[float]
-    bits: list[float]
-    shares: list[float]
-
-
-def _buffers(problem: Problem) -> list[_Buffer]:
-    """A level each, L2 first. Outputs are held as partial sums."""
-    inputs, filters, _, psums = problem.accelerator.widths
-    return [
-        _Buffer(
-            np.inf if buffer.capacity_bits is None else float(buffer.capacity_bits),
-            [np.inf if b is None else float(b) for b in buffer.tensor_bits],
-            [
-                float(width * min(copies, _copies(problem)) * held)
-                for width, copies, held in zip(
-                    (inputs, filters, psums), buffer.copies, buffer.holds, strict=True
-                )
-            ],
-            [float(flag) for flag in buffer.sharing],
-        )
-        for buffer in problem.accelerator.buffers()
-    ]
-
-
-def _choices(space: MapSpace) -> list[list[int]]:
-    """What each decision may choose; whatever the space does not search has one choice."""
-    known = {p.name: _numbers(p.choices) for p in space.parameters}
-    moving = [DIMS.index(d) for d in space.moving]
-    found = []
-    for decision in DECISIONS:
-        if decision.is_order:
-            found.append(moving or [0])
-        elif decision.dim >= 0:
-            found.append(known.get(decision.name, [space.layer.extents[decision.dim]]))
-        else:
-            found.append(known[decision.name])
-    return found
-
-
-def _numbers(choices: Sequence[int | str]) -> list[int]:
-    if isinstance(choices[0], int):  # as all of them are, then
-        return list(cast(Sequence[int], choices))
-    return [DIMS.index(str(c)) if len(str(c)) == 1 else -1 for c in choices]
-
-
 def _log(value: float) -> float:
     return float(np.log2(max(value, 1e-9))) / 8
 
 
-def _limit(value: int | None) -> list[float]:
-    return [0.0, 1.0] if value is None else [_log(value), 0.0]
-
-
-def _features(problem: Problem) -> list[float]:
-    layer, chip = problem.layer, problem.accelerator
-    l2, l1 = (buffer.capacity for buffer in _buffers(problem))
+def _features(nest: NestChoices) -> list[float]:
+    problem, chain = nest.problem, nest.chain
+    layer, dram = problem.layer, chain.levels[0]
     weights = weights_of(problem)
     tensors = (layer.input_size, layer.filter_size, layer.output_size)
-    offchip = chip.offchip_bw or 1e9
-    noc = chip.noc_bw or 1e9
-    compute = layer.macs / (chip.num_pes * chip.simd_lanes)
-    finite = np.isfinite(l2) and np.isfinite(l1)
+    offchip = (dram.read_bw or 1 << 33) / 8
     return [
         *(_log(n) for n in layer.extents),
         *(float(bool(c)) for c in layer.coupling[1]),
         *(float(layer.coupling[2][DIMS.index(d)]) for d in "KC"),
         *(_log(v) for v in _window(layer)),
-        _log(chip.num_pes),
-        _log(chip.simd_lanes),
-        *_limit(None if np.isinf(l1) else int(l1)),
-        *_limit(None if np.isinf(l2) else int(l2)),
-        *_limit(chip.noc_bw),
-        *_limit(chip.offchip_bw),
+        _log(chain.lanes),
+        _log(chain.peak_macs_per_cycle),
+        len(nest.memories) / 5,
         *weights,
         float(weights == (1.0, 1.0)),
         *(_log(size) for size in tensors),
         _log(layer.macs),
-        _log(compute / (sum(tensors) / offchip)),
-        _log(noc / offchip),
-        *(_log(8 * size / l2) if np.isfinite(l2) else 0.0 for size in tensors),
-        _log(l2 / (l1 * chip.num_pes)) if finite else 0.0,
+        _log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
+        float(dram.read_bw is None),
+        float(dram.shared_bw),
+        *(_log(bits) for bits in chain.widths),
+        *([0.0, 1.0] if dram.read_bw is None else [_log(dram.read_bw), 0.0]),
+        float(nest.deep),
         float(_copies(problem) == 2),
     ]

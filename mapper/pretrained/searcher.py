@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines import BaseSearcher, Capabilities, SearcherError
+from baselines import BaseSearcher, SearcherError
 from maestro_env import Problem
 from mapper.pretrained.cases import doubts_of
 
@@ -38,11 +38,9 @@ class ZeroShot(BaseSearcher):
     source = "policies trained over random layers and chips; see docs/pretrained.md"
     Config = ZeroShotConfig
     config: ZeroShotConfig
-    capabilities = Capabilities(any_depth=False)
 
     def doubts(self, problem: Problem) -> Sequence[str]:
         """What the agents were not trained for."""
-        self.check_depth(problem)
         self._agents(problem)
         return doubts_of(self.config.pretrained, problem)
 

@@ -20,7 +20,7 @@ from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES
 from marl_common import atomic_write, brief, parse_record
 from marl_runs import plain
 
-VERSION = 3
+VERSION = 4
 """Raised whenever features, decisions or networks change their meaning."""
 AUTO, NONE = "auto", "none"
 
@@ -76,8 +76,7 @@ def load(path: str | Path) -> Agents:
             f"--pretrained {path}: no file of trained agents ({str(error).splitlines()[0]}); "
             "train them with `mapper pretrain`"
         ) from None
-    # version 0.2 names the size of one more network at the end, which is left out
-    if not f"{metadata.get('format')}:".startswith(f"{_format()}:"):
+    if metadata.get("format") != _format():
         raise PretrainedError(
             f"--pretrained {path}: its agents are of another version "
             f"({metadata.get('format', 'none')}, expected {_format()}); train them anew with "
@@ -92,13 +91,13 @@ def load(path: str | Path) -> Agents:
         )
     text = metadata.get("card", "{}")
     card = _card(path, text)
-    # files of version 0.2 have no checksum
-    if metadata.get("sha256", "") not in ("", _checksum(arrays, text)):
+    named = metadata.get("sha256")
+    if named is not None and named != _checksum(arrays, text):
         raise _damaged(path, "its arrays and its card are not those that its sha256 names")
-    arrays.pop("sees", None)  # of 0.2, all ones
-    size = sum(array.size for array in arrays.values())
-    arrays = {name: array for name, array in arrays.items() if not name.startswith("judge.")}
     _check(path, arrays)
+    if named is None:
+        raise _damaged(path, "it has no sha256")
+    size = sum(array.size for array in arrays.values())
     if card.get("parameters", size) != size:
         raise _damaged(path, f"card: parameters: got {card['parameters']}, expected {size}")
     return Agents(arrays, card)
@@ -136,7 +135,7 @@ def _damaged(path: Path, why: str) -> PretrainedError:
 
 
 def _check(path: Path, arrays: Weights) -> None:
-    width = arrays.get("outer_parallel.context1.bias", np.empty(0))
+    width = arrays.get("parallel.context1.bias", np.empty(0))
     expected = shapes(width.size) if width.ndim == 1 and width.size else None
     whole = all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values())
     found = {name: array.shape for name, array in arrays.items()}

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 import baselines
-from baselines import SearcherError
+from baselines import Capabilities, SearcherError
 from baselines.conformance import SearcherConformance
 from cost_models import CHAINS, Axis, Chain, ChainLevel, Fanout, Widths
 from layers import Layer, LayerKind
 from maestro_env import Problem
 from tests.baselines.test_conformance import NEEDS, SETTINGS
 
-TWO_LEVELS = ("zero-shot",)
 TINY = Layer("tiny", LayerKind.CONV, K=3, C=2, Y=3, X=1, R=1, S=1)
 QUICK = ("random", "random-walk", "ga", "gamma", "annealing", "local", "cross-entropy", "expert")
 
@@ -81,7 +80,7 @@ for _name in QUICK:
     setattr(sys.modules[__name__], f"Test_{_name}_on_chains", on_chains(_name))
 
 
-@pytest.mark.parametrize("name", [n for n in baselines.names() if n not in TWO_LEVELS])
+@pytest.mark.parametrize("name", baselines.names())
 def test_two_hundred_samples_find_a_mapping(name: str) -> None:
     if name in NEEDS and find_spec(NEEDS[name]) is None:
         pytest.skip(f"{name} needs {NEEDS[name]}")
@@ -99,17 +98,33 @@ def test_two_hundred_samples_find_a_mapping(name: str) -> None:
         assert result.gap > 0
 
 
-@pytest.mark.parametrize("name", TWO_LEVELS)
-def test_what_knows_two_levels_alone_says_so(name: str) -> None:
-    with pytest.raises(SearcherError, match="takes chips of two levels, L2 and L1"):
-        baselines.load(name).search(Problem("resnet18.5", "simba"), 10, 0)
+def test_what_knows_two_levels_alone_says_so() -> None:
+    searcher = baselines.load("random")
+    type(searcher).capabilities, all_chips = Capabilities(any_depth=False), searcher.capabilities
+    try:
+        with pytest.raises(SearcherError, match="takes chips of two levels, L2 and L1"):
+            searcher.search(Problem("resnet18.5", "simba"), 10, 0)
+    finally:
+        type(searcher).capabilities = all_chips
+
+
+@pytest.mark.parametrize("method", ["zero-shot", "marl", "auto"])
+def test_trained_agents_begin(method: str) -> None:
+    first = {}
+    for name in (method, "random"):
+        problem, values = Problem("resnet18.5", "simba"), list[float]()
+        problem.on_evaluate = lambda _, found, kept=values: kept.extend(found.values)
+        options = {"timeout": 0.0} if name == "auto" else {}
+        baselines.load(name, **options).search(problem, 65, 0)
+        first[name] = float(np.median(values[:32]))
+    assert first[method] < 0.1 * first["random"]
 
 
 def test_auto_searches_by_ga_where_there_are_no_bounds() -> None:
     searcher = baselines.load("auto", seconds=0.0)
-    uneven = {"uneven": True}
-    mine = searcher.search(Problem("resnet18.5", "simba", space=uneven), 200, 3)
-    theirs = baselines.load("ga").search(Problem("resnet18.5", "simba", space=uneven), 200, 3)
+    full = {"full": True}
+    mine = searcher.search(Problem("resnet18.5", "simba", space=full), 200, 3)
+    theirs = baselines.load("ga").search(Problem("resnet18.5", "simba", space=full), 200, 3)
     assert mine.best_value == theirs.best_value
     assert mine.bound is not None
 

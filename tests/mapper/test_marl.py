@@ -128,8 +128,7 @@ def test_agents_learn_from_refused_draws_with_the_values_that_are_known():
         kept.append((choices.chosen, values))
 
     learner._keep = spied
-    with pytest.raises(BudgetExhausted):
-        learner.run()
+    learner.run()
     chosen = np.concatenate([choices for choices, _ in kept])
     values = np.concatenate([given for _, given in kept])
     assert len(chosen) > 900
@@ -172,8 +171,8 @@ def test_beats_random_search():
         {"policy": True, "autoregressive": True, "self_imitation": 0.1},
         {"avoid_repeats": False, "exchange": 0.0},
         {"patience": 0},
-        {"patience": 2, "reunion": 0, "alike": 0},
-        {"patience": 2, "reunion": 1, "alike": 1},
+        {"patience": 2, "reunion": 0, "alike": 0, "idle": 0},
+        {"patience": 2, "reunion": 1, "alike": 1, "idle": 0},
         {"agents": 1},
         {"agents": 5},
         {"agents": "15"},
@@ -257,8 +256,7 @@ def test_a_reunion_begins_with_the_bests_of_every_epoch():
         )
 
     learner._populate = spied
-    with pytest.raises(BudgetExhausted):
-        learner.run()
+    learner.run()
     assert len(starts) >= 4
     for epoch, (elites, bests, spent, best) in enumerate(starts):
         if epoch and epoch % 2 == 0:
@@ -280,6 +278,19 @@ def test_a_search_begins_with_what_pretrained_agents_propose():
         assert len(np.unique(np.concatenate([a for a, _ in asked]), axis=0)) == 48
         firsts.append(np.median(np.concatenate([v for _, v in asked])[:32]))
     assert firsts[0] < 0.5 * firsts[1]
+
+
+def test_a_search_that_agents_began_ends_where_nothing_is_left_to_gain(tmp_path):
+    problem = Problem("gemm:M=16,N=24,K=32", "edge", "edp")
+    options = {"surrogate": 0, "idle": 2, "checkpoint": str(tmp_path / "search.pt")}
+    ended = baselines.load("marl", **options).search(problem, 20_000, 0)
+    assert ended.samples < 20_000
+    again = Problem("gemm:M=16,N=24,K=32", "edge", "edp")
+    gone_on = baselines.load("marl", **options).search(again, 20_000, 0)
+    assert (gone_on.samples, gone_on.best_value) == (ended.samples, ended.best_value)
+    for other in ({"idle": 0}, {"pretrained": "none"}):
+        found = baselines.load("marl", **{**options, "checkpoint": "", **other})
+        assert found.search(problem, ended.samples + 400, 0).samples == ended.samples + 400
 
 
 def test_a_discount_gives_every_sample_of_the_papers_mode_its_return():

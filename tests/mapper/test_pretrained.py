@@ -5,7 +5,7 @@ import pytest
 
 import baselines
 import layers
-from cost_models import Accelerator, MappingBatch
+from cost_models import CHAINS, Accelerator, Chain, MappingBatch, load_chip, with_fields
 from layers import DIMS, Layer
 from maestro_env import MapSpace, Problem
 from mapper.pretrained.cases import outside_training
@@ -16,6 +16,7 @@ from mapper.pretrained.network import fresh, scores
 from mapper.pretrained.policy import MappingPolicy, alike, replay
 from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
+from mapper.pretrained.training import random_chips
 from mapper.pretrained.training.random_problems import draw, zoo_shapes
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 from tests.mapper.pretrained_cases import MODEL, random_problems
@@ -23,15 +24,16 @@ from tests.mapper.pretrained_cases import MODEL, random_problems
 
 def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained):
     problems = random_problems(40, seed=1)
-    which = np.repeat(np.arange(40), 20)
-    state = MappingPolicy(untrained.weights).propose(
-        arrays_of(problems), which, np.random.default_rng(2)
-    )
+    arrays, which = arrays_of(problems), np.repeat(np.arange(40), 20)
+    rows = MappingPolicy(untrained.weights).propose(arrays, which, np.random.default_rng(2))
     possible = broken = 0
     for number, problem in enumerate(problems):
-        mappings = state.take(which == number).mappings()
-        found = problem.look(problem.space.encode(mappings))
-        np.testing.assert_array_equal(found.mappings.tiles, mappings.tiles)
+        mappings = arrays.nests[number].mappings(rows[which == number])
+        actions = problem.space.encode(mappings)
+        found = problem.look(actions)
+        again = arrays.nests[number].mappings(arrays.nests[number].rows(found.mappings))
+        same = [problem.space.canonical(problem.space.encode(m)) for m in (again, mappings)]
+        np.testing.assert_array_equal(*same)  # a rival spread of one dimension has no units
         feasible = np.isfinite(found.values)
         if feasible.any():  # where a whole filter is too large for L1, nothing fits
             possible += len(feasible)
@@ -51,22 +53,21 @@ def test_batches_and_single_problems_are_observed_alike(untrained):
     whole = likeliest(untrained, problems)
     for number, problem in enumerate(problems):
         alone = likeliest(untrained, [problem])
-        np.testing.assert_array_equal(alone.tiles[0], whole.tiles[number])
-        np.testing.assert_array_equal(alone.orders[0], whole.orders[number])
+        assert alone[0] == whole[number]
 
 
 def decisions_of(agents, problems, times, seed):
     arrays, which = arrays_of(problems), np.repeat(np.arange(len(problems)), times)
     taken, rng = [], np.random.default_rng(seed)
-    state = MappingPolicy(agents.weights).propose(arrays, which, rng, kept=taken)
-    return arrays, which, state, taken
+    rows = MappingPolicy(agents.weights).propose(arrays, which, rng, kept=taken)
+    return arrays, which, rows, taken
 
 
 def test_replaying_a_proposal_finds_its_decisions(untrained):
-    arrays, which, state, taken = decisions_of(untrained, random_problems(12, seed=4), 4, 5)
-    for first, second in zip(taken, replay(arrays, which, state), strict=True):
-        np.testing.assert_array_equal(first.seen.context, second.seen.context)
+    arrays, which, given, taken = decisions_of(untrained, random_problems(12, seed=4), 4, 5)
+    for first, second in zip(taken, replay(arrays, which, given), strict=True):
         rows = first.open
+        np.testing.assert_array_equal(first.seen.context[rows], second.seen.context[rows])
         if first.decision.is_order:
             count = first.seen.legal.sum(axis=1)
             for row in np.flatnonzero(rows):
@@ -80,7 +81,7 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
     pytest.importorskip("torch", reason="needs the extra rl")
     from mapper.pretrained.training.torch_networks import Networks, pack
 
-    arrays, which, state, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
+    arrays, which, given, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
     expected = np.zeros(len(which))
     for decision, seen, picks in taken:
         for row in np.flatnonzero(seen.legal.sum(axis=1) > 1):
@@ -91,7 +92,7 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
             for pick in ranked if decision.is_order else ranked[:1]:
                 expected[row] += found[pick] - np.log(np.exp(found[left]).sum())
                 left.remove(pick)
-    for decisions in (taken, replay(arrays, which, state)):
+    for decisions in (taken, replay(arrays, which, given)):
         likely = Networks(untrained.weights).likelihood(pack(decisions), len(which))
         np.testing.assert_allclose(likely.detach().numpy(), expected, rtol=1e-4, atol=1e-3)
 
@@ -164,6 +165,8 @@ def test_what_lies_outside_of_training_is_said():
     found = outside_training(Problem("mobilenetv2.2", chip, "power"))
     assert any("20,000 PEs" in clause for clause in found)
     assert any("L1" in clause for clause in found)
+    deep = with_fields(load_chip("tpu-v1-ws"), ["levels.Accumulators.fanout.axes=512x512"])
+    assert any("262,144 MACs" in clause for clause in outside_training(Problem("alexnet.2", deep)))
     assert any("objective" in clause for clause in found)
     assert outside_training(Problem("mobilenetv2.2", "edge", "edp")) == []
 
@@ -231,11 +234,37 @@ def test_every_decision_of_the_best_proposal_is_explained(untrained):
         assert 0 < choice.probability + choice.runner_up_probability <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("chip", ["eyeriss", "nvdla-small", "nvdla-full", "tpu-v1", "gemmini-16"])
+OWN_BUFFERS = ("eyeriss", "nvdla-small", "nvdla-full", "tpu-v1", "gemmini-16")
+
+
+@pytest.mark.parametrize("chip", [*OWN_BUFFERS, *CHAINS])
 def test_proposals_fit_chips_whose_tensors_have_buffers_of_their_own(untrained, chip):
     problem = Problem("mobilenetv2.2", chip, "edp")
     actions = propose(untrained, problem, 16)
     assert np.isfinite(problem.evaluate(actions).values).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "options", [{"uneven": True}, {"full": True}, {"filters": "free"}], ids=str
+)
+def test_agents_propose_in_spaces_of_deep_chips(untrained, options):
+    problem = Problem("resnet18.5", "simba", space=options)
+    actions = propose(untrained, problem, 8)
+    assert len(actions) == 8
+    assert np.isfinite(problem.evaluate(actions).values).mean() > 0.9
+    assert "options of the map space (trained: the default space)" in outside_training(problem)
+
+
+def test_training_has_chips_of_one_to_four_memories_and_none_of_the_library():
+    rng = np.random.default_rng(3)
+    chips = [random_chips.draw_chip(rng) for _ in range(200)]
+    deep = [chip for chip in chips if isinstance(chip, Chain)]
+    assert 80 < len(deep) < 160
+    assert {len(chip.memories) for chip in deep} == {1, 2, 3, 4}
+    assert not any(random_chips.alike(c, known) for c in deep for known in random_chips.library())
+    simba = load_chip("simba")
+    assert random_chips.alike(with_fields(simba, ["levels.GlobalBuffer.bytes=100k"]), simba)
+    assert not random_chips.alike(with_fields(simba, ["levels.GlobalBuffer.bytes=200k"]), simba)
 
 
 def test_rows_alike_are_found():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.schedule import Schedule
-from mapper.pretrained.weights import Agents, PretrainedError, save
+from mapper.pretrained.weights import Agents, PretrainedError, load, save
 from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
 if TYPE_CHECKING:
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from mapper.pretrained.training.trainer import PolicyTrainer
     from marl_runs import Crew
 
-FORMAT = CheckpointFormat("trained agents", 3)
+FORMAT = CheckpointFormat("trained agents", 4)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
-VALIDATIONS = 24
+VALIDATIONS = 12
 """How often agents are measured during a training, evenly over its steps."""
-VALIDATION = 80, 4000
+VALIDATION = 40, 2000
 """Held-out problems, and samples of the search that gives the reference of each."""
 CPU_MINUTES = 15
 MOST_MINUTES = 10**6
@@ -80,6 +81,7 @@ class Pretraining(Experiment):
         schedule: The stages.
         seed: Seeds everything.
         validation: Held-out problems, and samples of the search that gives their reference.
+        begin: File of the agents that it goes on from; else from untrained ones.
         workers: Processes that share the sampling; the agents are the same with any number.
         ray_address: Share it on this Ray cluster instead.
     """
@@ -93,6 +95,7 @@ class Pretraining(Experiment):
     schedule: Schedule = field(default_factory=Schedule)
     seed: int = 0
     validation: tuple[int, int] = field(default_factory=lambda: VALIDATION)
+    begin: str | None = None
     workers: int = 1
     ray_address: str | None = None
 
@@ -112,11 +115,14 @@ class Pretraining(Experiment):
 
     def spec(self) -> Mapping[str, Any]:
         """See :class:`Experiment`."""
-        return {
+        found = {
             "cost_model": self.cost_model,
             "schedule": asdict(self.schedule),
             "validation": list(self.validation),
         }
+        if self.begin is not None:  # a training of before has none
+            found["begin"] = hashlib.sha256(Path(self.begin).read_bytes()).hexdigest()
+        return found
 
     def run(self, context: Context) -> Mapping[str, Any]:
         """Train; the agents lie in the run's folder afterwards."""
@@ -132,7 +138,8 @@ class Pretraining(Experiment):
         from mapper.pretrained.training.trainer import PolicyTrainer
 
         model = cost_models.load(self.cost_model)
-        trainer = PolicyTrainer(model, self.schedule, self.seed, crew=crew)
+        first = None if self.begin is None else load(self.begin).weights
+        trainer = PolicyTrainer(model, self.schedule, self.seed, first, crew)
         course = _Course(trainer, self, context)
         autosave = Autosave(context, course, FORMAT)
         if autosave.resume():
@@ -151,7 +158,7 @@ class Pretraining(Experiment):
 
 
 class _Course:
-    """Validates agents on the way and remembers the best ones of the last stage."""
+    """Validates agents on the way."""
 
     def __init__(self, trainer: PolicyTrainer, plan: Pretraining, context: Context) -> None:
         from mapper.pretrained.training.validation import Validation
@@ -159,7 +166,6 @@ class _Course:
         self.trainer, self.plan, self.context = trainer, plan, context
         self.validation = Validation(trainer.model, *plan.validation)
         self.score = float("inf")
-        self.best: Weights = {}
         self._every = max(1, plan.budget // VALIDATIONS)
 
     def after_step(self) -> None:
@@ -170,15 +176,12 @@ class _Course:
             for name, value in found.items():
                 self.context.metric(name, value, done)
             self.context.metric("cpu_s", self.trainer.cpu_s, done)
-            score = self.validation.score(found)
-            if score < self.score:
-                self.score, self.best = score, self.trainer.weights
+            self.score = self.validation.score(found)
         self.context.progress(done, None if self.score == float("inf") else self.score)
 
     def finish(self) -> tuple[Weights, dict[str, Any]]:
-        """The best agents and their card."""
-        trainer = self.trainer
-        weights = self.best or trainer.weights
+        """The agents and their card."""
+        trainer, weights = self.trainer, self.trainer.weights
         measured = self.validation.measure(MappingPolicy(weights), seed=1)
         return weights, {
             "cost_model": self.plan.cost_model,
@@ -196,14 +199,13 @@ class _Course:
         return {
             "trainer": self.trainer.state_dict(),
             "score": self.score,
-            "best": self.best,
             "reference": self.validation.reference,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """See :class:`marl_runs.Autosave`."""
         self.trainer.load_state_dict(state["trainer"])
-        self.score, self.best = state["score"], state["best"]
+        self.score = state["score"]
         self.validation.reference = state["reference"]
 
 

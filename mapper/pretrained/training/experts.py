@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maestro_env import Evaluation, Problem
-from mapper.pretrained.local_search import ProposalSearch
-from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.nest_choices import NestChoices
+from mapper.pretrained.policy import MappingPolicy, Rows, replay
 from mapper.pretrained.policy_proposals import search_from
-from mapper.pretrained.problem_arrays import ProblemArrays, arrays_of
-from mapper.pretrained.state import State
+from mapper.pretrained.problem_arrays import arrays_of
+from mapper.pretrained.seen_records import StateRow
 from mapper.pretrained.training.streams import Origin, Stream, problems_of
+from mapper.pretrained.training.torch_networks import Packed, pack
 from marl_common import FloatArray, IntArray
 
-KEPT = 8
-"""Best mappings kept per problem."""
+KEPT = 4
+"""Best mappings kept per problem; a step then meets the more problems."""
+BLOCKS = 64
+"""Blocks of problems kept."""
 SHARPNESS = 0.02
-"""A mapping counts by exp(-log(value / best) / SHARPNESS)."""
+"""A mapping counts by exp(-log(value / best) / SHARPNESS), and all of a problem together by 1."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class ExpertTask:
         problems: How many problems.
         samples: Samples of local search on each.
         policy: The agents as they are now, from whose proposals searches go on (expert iteration);
-            None for uniform ones.
+            None where only the problems matter.
     """
 
     origin: Origin
@@ -54,7 +56,7 @@ class Experts(NamedTuple):
     """What a shard found: ``(B,)`` problem of each mapping, the mappings, and their weights."""
 
     which: IntArray
-    state: State
+    rows: Rows
     weight: FloatArray
 
 
@@ -63,13 +65,13 @@ def experts_of(task: ExpertTask) -> Experts:
     rng = task.origin.generator(Stream.SEARCHES, task.step, task.shard)
     found = [_searched(problem, task, rng) for problem in task.drawn()]
     which = np.repeat(np.arange(len(found)), [len(weight) for _, weight in found])
-    state = State(*(np.concatenate(parts) for parts in zip(*(s for s, _ in found), strict=True)))
-    return Experts(which, state, np.concatenate([weight for _, weight in found]))
+    rows, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Experts(which, rows, weight)
 
 
 def _searched(
     problem: Problem, task: ExpertTask, rng: np.random.Generator
-) -> tuple[State, FloatArray]:
+) -> tuple[Rows, FloatArray]:
     """The best mappings of one problem, and their weights."""
     problem.start()
     kept: list[tuple[IntArray, FloatArray]] = []
@@ -77,25 +79,22 @@ def _searched(
     def hear(actions: IntArray, evaluation: Evaluation) -> None:
         kept.append((actions, evaluation.values))
 
-    if task.policy is None:
-        search = ProposalSearch(problem, lambda n: problem.space.sample(n, rng), rng, hear)
-    else:
-        search = search_from(task.policy, problem, rng, hear)
-    search.run(task.samples)
+    assert task.policy is not None
+    search_from(task.policy, problem, rng, hear).run(task.samples)
     actions, values = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     actions, first = np.unique(actions, axis=0, return_index=True)
     best = np.argsort(values[first], kind="stable")[:KEPT]
     best = best[np.isfinite(values[first][best])]
     weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
-    return State.of(problem.space.decode(actions[best])), weight
+    return NestChoices(problem).rows(problem.space.decode(actions[best])), weight / weight.sum()
 
 
 class ExpertMemory:
-    """Mappings to imitate, kept in blocks of problems, because a block's choices are one table."""
+    """Mappings to imitate, in blocks of problems, of which the newest are kept."""
 
     def __init__(self) -> None:
         self.blocks: list[tuple[list[ExpertTask], Experts]] = []
-        self._arrays: list[ProblemArrays] = []
+        self._packed: list[dict[str, Packed]] = []
 
     def __len__(self) -> int:
         return sum(task.problems for tasks, _ in self.blocks for task in tasks)
@@ -104,26 +103,22 @@ class ExpertMemory:
         """Keep what shards found, as one block."""
         begins = np.cumsum([0, *(task.problems for task in tasks[:-1])])
         which = np.concatenate([part.which + n for part, n in zip(parts, begins, strict=True)])
-        states = zip(*(part.state for part in parts), strict=True)
-        state = State(*(np.concatenate(arrays) for arrays in states))
+        rows = np.concatenate([part.rows for part in parts])
         weight = np.concatenate([part.weight for part in parts])
         if len(which):
             tasks = [ExpertTask(t.origin, t.step, t.shard, t.problems, t.samples) for t in tasks]
-            self._keep(tasks, Experts(which, state, weight))
+            self._keep(tasks, Experts(which, rows, weight))
 
     def _keep(self, tasks: list[ExpertTask], experts: Experts) -> None:
+        arrays = arrays_of([problem for task in tasks for problem in task.drawn()])
         self.blocks.append((tasks, experts))
-        self._arrays.append(arrays_of([problem for task in tasks for problem in task.drawn()]))
+        self._packed.append(pack(replay(arrays, experts.which, experts.rows)))
+        del self.blocks[:-BLOCKS], self._packed[:-BLOCKS]
 
-    def draw(
-        self, size: int, rng: np.random.Generator
-    ) -> tuple[ProblemArrays, NDArray[np.int64], State, FloatArray]:
-        """Mappings to imitate, from one block drawn by its share of the problems."""
-        share = np.array([sum(t.problems for t in tasks) for tasks, _ in self.blocks], np.float64)
-        block = rng.choice(len(share), p=share / share.sum())
-        _, (which, state, weight) = self.blocks[block]
-        rows = rng.integers(0, len(which), size)
-        return self._arrays[block], which[rows], state.take(rows), weight[rows]
+    def draw(self, rng: np.random.Generator) -> tuple[dict[str, Packed], FloatArray]:
+        """The decisions that lead to a block's mappings, and the mappings' weights."""
+        block = int(rng.integers(len(self.blocks)))
+        return self._packed[block], self.blocks[block][1].weight
 
     def state_dict(self) -> list[dict[str, Any]]:
         """As arrays and plain values; problems follow from the training's seed."""
@@ -131,7 +126,7 @@ class ExpertMemory:
             {
                 "tasks": [[t.step, t.shard, t.problems] for t in tasks],
                 "which": experts.which,
-                "state": list(experts.state),
+                "rows": [experts.rows[name] for name in StateRow.names],
                 "weight": experts.weight,
             }
             for tasks, experts in self.blocks
@@ -139,7 +134,10 @@ class ExpertMemory:
 
     def load_state_dict(self, blocks: list[dict[str, Any]], origin: Origin) -> None:
         """The blocks of :meth:`state_dict`."""
-        self.blocks, self._arrays = [], []
+        self.blocks, self._packed = [], []
         for block in blocks:
             tasks = [ExpertTask(origin, step, n, m, 0) for step, n, m in block["tasks"]]
-            self._keep(tasks, Experts(block["which"], State(*block["state"]), block["weight"]))
+            rows = np.empty(len(block["which"]), StateRow)
+            for name, part in zip(StateRow.names, block["rows"], strict=True):
+                rows[name] = part
+            self._keep(tasks, Experts(block["which"], rows, block["weight"]))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 import layers
-from cost_models import Accelerator, CostModel
+from cost_models import CostModel
 from layers import Layer, LayerKind
-from maestro_env import MapSpace, Problem
+from maestro_env import Problem
 from mapper.pretrained.problem_arrays import OBJECTIVES
+from mapper.pretrained.training.random_chips import draw_chip, log_uniform
 
 MAX_MACS = 1e11
 
@@ -22,8 +23,8 @@ def draw(rng: np.random.Generator, model: CostModel) -> Problem:
         layer = _draw_layer(rng)
         if layer.macs <= MAX_MACS and layer.shape not in zoo_shapes():
             break
-    chip = _draw_chip(rng)
-    return Problem(layer, chip, str(rng.choice(list(OBJECTIVES))), model, MapSpace(layer, chip))
+    chip = draw_chip(rng)
+    return Problem(layer, chip, str(rng.choice(list(OBJECTIVES))), model)
 
 
 @lru_cache(maxsize=1)
@@ -34,13 +35,9 @@ def zoo_shapes() -> frozenset[Layer]:
     )
 
 
-def _log_uniform(rng: np.random.Generator, low: float, high: float) -> int:
-    return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))))
-
-
 def _channels(rng: np.random.Generator, low: int, high: int) -> int:
     """A number of channels: often a multiple of 8 or a power of two, as networks have them."""
-    value = _log_uniform(rng, low, high)
+    value = log_uniform(rng, low, high)
     kind = rng.random()
     if kind < 0.35:
         return max(8, 8 * round(value / 8))
@@ -57,8 +54,8 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     other = taps if rng.random() < 0.95 else int(rng.integers(1, 6))
     stride = int(rng.choice([1, 2, 3, 4], p=[0.75, 0.2, 0.02, 0.03]))
     dilation = int(rng.choice([1, 2, 3], p=[0.95, 0.04, 0.01])) if max(taps, other) > 1 else 1
-    out_y = _log_uniform(rng, 2, 256)
-    out_x = out_y if rng.random() < 0.85 else _log_uniform(rng, 1, 256)
+    out_y = log_uniform(rng, 2, 256)
+    out_x = out_y if rng.random() < 0.85 else log_uniform(rng, 1, 256)
     batch = int(rng.choice([1, 2, 4, 8, 16])) if rng.random() < 0.1 else 1
     rows = (out_y - 1) * stride + dilation * (taps - 1) + 1
     columns = (out_x - 1) * stride + dilation * (other - 1) + 1
@@ -82,30 +79,3 @@ def _draw_gemm(rng: np.random.Generator) -> Layer:
     return Layer.gemm(
         "gemm", M=rows, N=_channels(rng, 4, 8192), K=_channels(rng, 4, 8192), batch=batch
     )
-
-
-def _draw_chip(rng: np.random.Generator) -> Accelerator:
-    pes = _log_uniform(rng, 8, 8192)
-    kind = rng.random()
-    if kind < 0.4:
-        pes = int(1 << round(np.log2(pes)))
-    elif kind < 0.7:
-        side = max(2, round(np.sqrt(pes)))
-        pes = min(8192, side * max(2, round(side * float(rng.uniform(0.6, 1.6)))))
-    bare = rng.random() < 0.08  # nothing is limited
-    return Accelerator(
-        pes,
-        _limited(rng, 32, 16 << 10, 0.15, bare),
-        _limited(rng, 2 << 10, 16 << 20, 0.15, bare),
-        _limited(rng, 4, 1024, 0.15, bare),
-        _limited(rng, 2, 256, 0.15, bare),
-    )
-
-
-def _limited(
-    rng: np.random.Generator, low: int, high: int, unlimited: float, bare: bool
-) -> int | None:
-    value = _log_uniform(rng, low, high)
-    if rng.random() < 0.5:
-        value = int(1 << round(np.log2(value)))
-    return None if bare or rng.random() < unlimited else value

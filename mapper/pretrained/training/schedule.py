@@ -17,24 +17,20 @@ class Schedule:
     Args:
         steps: Imitation of the best mappings found, while new ones are being found.
         expert_problems: Problems whose best mappings are searched at the beginning.
-        expert_samples: Samples of such a search.
         refresh_every: Steps between two rounds of expert iteration.
         refresh_problems: Problems a round.
-        refresh_samples: Samples of a search from the agents' proposals.
-        batch: Mappings a step.
+        samples: Samples of a search from the agents' proposals.
         learning_rate: Adam's step; it falls by a cosine to a twentieth.
         hidden: Width of the networks.
         shards: Parts that the searches of a step are split into. Each has random numbers of its
             own, so that the agents are the same however many workers share them.
     """
 
-    steps: int = 13_000
-    expert_problems: int = 1800
-    expert_samples: int = 2000
-    refresh_every: int = 80
-    refresh_problems: int = 60
-    refresh_samples: int = 624
-    batch: int = 256
+    steps: int = 6_000
+    expert_problems: int = 300
+    refresh_every: int = 40
+    refresh_problems: int = 64
+    samples: int = 300
     learning_rate: float = 1.5e-3
     hidden: int = HIDDEN
     shards: int = 4

@@ -9,14 +9,14 @@ import torch
 
 from cost_models import CostModel
 from mapper.pretrained.network import Weights, fresh
-from mapper.pretrained.policy import MappingPolicy, replay
+from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
 from mapper.pretrained.training.schedule import Schedule, falling
 from mapper.pretrained.training.streams import Origin, sizes
-from mapper.pretrained.training.torch_networks import Networks, pack
+from mapper.pretrained.training.torch_networks import Networks
 from marl_runs import Crew, pack_generator, unpack_generator
 
-EXPERT_BLOCK = 50
+EXPERT_BLOCK = 100
 """Problems searched at a time."""
 
 
@@ -27,16 +27,22 @@ class PolicyTrainer:
         model: The cost model whose mappings are learnt.
         schedule: How long and how.
         seed: Seeds everything.
+        begin: Agents to go on from; else untrained ones.
         crew: Who does the searches; the agents are the same whoever does.
     """
 
     def __init__(
-        self, model: CostModel, schedule: Schedule, seed: int, crew: Crew | None = None
+        self,
+        model: CostModel,
+        schedule: Schedule,
+        seed: int,
+        begin: Weights | None = None,
+        crew: Crew | None = None,
     ) -> None:
         self.model, self.schedule = model, schedule
         self.origin, self.crew = Origin.of(model, seed), crew or Crew()
         self.rng = np.random.default_rng(seed)
-        self.networks = Networks(fresh(self.rng, schedule.hidden))
+        self.networks = Networks(begin or fresh(self.rng, schedule.hidden))
         self.optimiser = torch.optim.Adam(self.networks.parameters(), lr=schedule.learning_rate)
         self.policy = MappingPolicy(self.networks.weights())
         self.memory = ExpertMemory()
@@ -58,9 +64,9 @@ class PolicyTrainer:
         self.done += 1
         searched = place * EXPERT_BLOCK
         if searched < plan.expert_problems:
-            self._find_experts(min(EXPERT_BLOCK, plan.expert_problems - searched), None)
+            self._find_experts(min(EXPERT_BLOCK, plan.expert_problems - searched))
         elif place % plan.refresh_every == 0:
-            self._find_experts(plan.refresh_problems, self.policy)
+            self._find_experts(plan.refresh_problems)
         loss = self._loss()
         if not torch.isfinite(loss):
             raise FloatingPointError(f"step {self.done}: the loss is {float(loss.detach())}")
@@ -71,19 +77,19 @@ class PolicyTrainer:
         torch.nn.utils.clip_grad_norm_(self.networks.parameters(), 1.0)
         self.optimiser.step()
 
-    def _find_experts(self, count: int, policy: MappingPolicy | None) -> None:
+    def _find_experts(self, count: int) -> None:
         plan = self.schedule
-        samples = plan.expert_samples if policy is None else plan.refresh_samples
+        samples = plan.samples
         tasks = [
-            ExpertTask(self.origin, self.done, shard, size, samples, policy)
+            ExpertTask(self.origin, self.done, shard, size, samples, self.policy)
             for shard, size in enumerate(sizes(count, plan.shards))
         ]
         self.memory.add(tasks, list(self.crew.share_out(experts_of, tasks)))
         self.calls += count * samples
 
     def _loss(self) -> torch.Tensor:
-        arrays, which, state, weight = self.memory.draw(self.schedule.batch, self.rng)
-        likely = self.networks.likelihood(pack(replay(arrays, which, state)), len(which))
+        packed, weight = self.memory.draw(self.rng)
+        likely = self.networks.likelihood(packed, len(weight))
         return -(torch.from_numpy(weight / weight.sum()).float() * likely).sum()
 
     def state_dict(self) -> dict[str, Any]:

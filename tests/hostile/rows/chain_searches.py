@@ -11,7 +11,6 @@ ROWS = [
     Row(f"{SEARCH} --method optimal --objective area", "area_um2 has no bounds"),
     Row(f"{SEARCH} --method optimal --cost-model exact:halo_space=tile", "has no bounds"),
     Row("mapper search --layer resnet18.5 -a tpu-v1-ws --method optimal", "tiles filters"),
-    Row(f"{SEARCH} --method zero-shot", "takes chips of two levels, L2 and L1"),
     Row(f"{SEARCH} --certificate c -o area", "--certificate: area_um2 has no bounds on a chip"),
     Row(f"{SEARCH} --certificate c --space uneven", "--certificate: .*; leave uneven out"),
     Row(

@@ -48,7 +48,6 @@ WEIGHTS = [
     ("parameters: got '9', expected a whole number", card('{"parameters": "9"}')),
     ("seed: got True, expected a whole number", card('{"seed": true}')),
     ("cpu_minutes: got -1, expected a number of", card('{"cpu_minutes": -1}')),
-    ("judge: got 3, expected", card('{"judge": 3}')),
     ("unknown member 'more'; expected format", weights({"format": _format(), "more": "1"})),
     ("sha256 names; the file is damaged", weights({"format": _format(), "sha256": "0" * 64})),
     ("header: member 'a' is given twice", twice("a")),
@@ -87,6 +86,8 @@ COMMANDS = [
     ("--ray-address nonsense", "nonsense"),
     ("exact", "unexpected extra argument"),
     ("--budget 3", "No such option: --budget"),
+    ("--begin gone.safetensors", "--begin gone.safetensors: not found"),
+    ("--begin ''", "--begin: got an empty word"),
 ]
 
 ROWS = [

@@ -1,0 +1,165 @@
+"""Boxes, steps and buffer fill of one mapping that is being chosen; see `seen_records.Seen`."""
+
+from __future__ import annotations
+
+import math
+
+from mapper.pretrained.decisions import SPREADS
+from mapper.pretrained.seen_records import INPUT, LOGS, TENSORS, D, R, S, Seen, Y
+from marl_common import address, part
+
+
+@part
+def size_log(value: float) -> float:
+    """The scale of all sizes: eighths of a power of two."""
+    return math.log2(max(value, 1e-9)) / 8
+
+
+@part
+def log_of(seen: Seen, number: int) -> float:
+    """`size_log` of a whole number, looked up as far as it is small."""
+    return float(seen.logs[number]) if number < LOGS else size_log(number)
+
+
+@part
+def up(number: int, size: int) -> int:
+    """How many parts of `size` cover `number`."""
+    return (number + size - 1) // size
+
+
+@part
+def fill_nest(seen: Seen, chosen: int) -> None:
+    """Units, boxes and steps of all memories, of whose tiles the first so many are chosen.
+
+    A tile that is not chosen yet counts as the least that gives all units below it work.
+    """
+    problem, state = address(seen.problem), address(seen.state)
+    fill_units(seen)
+    for d in range(D):
+        seen.box[problem.memories][d] = problem.extents[d]
+        for i in range(problem.memories):
+            if problem.tiled[i][d]:
+                seen.box[i][d] = tile_box(seen, i, d, state.tiles[i][d], i * D + d < chosen)
+            else:
+                seen.box[i][d] = 1
+        for i in range(problem.memories - 1, -1, -1):
+            if problem.tiled[i][d]:
+                seen.box[i][d] = min(seen.box[i][d], seen.box[i + 1][d])
+            else:
+                seen.box[i][d] = up(seen.box[i + 1][d], seen.units[i + 1][d])
+            taken = seen.box[i][d] * seen.units[i + 1][d]
+            seen.steps[i][d] = up(seen.box[i + 1][d], taken)
+
+
+@part
+def fill_units(seen: Seen) -> None:
+    """Units along each dimension below and above each memory."""
+    problem, state = address(seen.problem), address(seen.state)
+    for d in range(D):
+        seen.scale[d] = 1
+        for i in range(problem.memories + 1):
+            seen.units[i][d] = 1
+    for s in range(SPREADS):
+        if state.dims[s] >= 0:
+            seen.units[problem.below[s]][state.dims[s]] *= state.units[s]
+    if problem.pool > 0 and state.dims[0] >= 0:
+        seen.scale[state.dims[0]] = state.units[0]
+    for d in range(D):
+        seen.outside[problem.memories][d] = 1
+        for i in range(problem.memories - 1, -1, -1):
+            seen.outside[i][d] = seen.outside[i + 1][d] * seen.units[i + 1][d]
+
+
+@part
+def tile_box(seen: Seen, i: int, d: int, tile: int, known: bool) -> int:
+    """The box of a memory by its tile; one that is not known at least gives its units work."""
+    box = tile * seen.scale[d] if i == 1 else tile
+    if not known:
+        inside = seen.box[i - 1][d] if i > 0 else 1
+        box = max(box, inside * seen.units[i][d])
+    return int(max(min(box, seen.problem.extents[d]), 1))
+
+
+@part
+def set_tile(seen: Seen, level: int, d: int, tile: int) -> None:
+    """Let a memory have a tile; those outside it are not chosen yet."""
+    problem = address(seen.problem)
+    seen.box[level][d] = tile_box(seen, level, d, tile, True)
+    for i in range(level + 1, problem.memories):
+        if problem.tiled[i][d]:
+            seen.box[i][d] = tile_box(seen, i, d, seen.state.tiles[i][d], False)
+
+
+@part
+def covered(outputs: int, taps: int, stride: int, dilation: int) -> int:
+    """Input rows that `outputs` positions of a filter with `taps` rows touch.
+
+    Exact without dilation; with it, rows between the taps are counted as well.
+    """
+    if dilation == 1:
+        return outputs * min(stride, taps) + max(taps - stride, 0)
+    return min(outputs * taps, (outputs - 1) * stride + (taps - 1) * dilation + 1)
+
+
+@part
+def in_window(tensor: int, d: int) -> bool:
+    """Whether a tensor depends on a dimension through a sliding window."""
+    return tensor == INPUT and Y <= d <= S
+
+
+@part
+def elements_but_one(seen: Seen, level: int, tensor: int, d: int) -> float:
+    """Elements of a tensor that a memory holds but for the factor of `d` (-1: none)."""
+    problem = address(seen.problem)
+    size = 1.0
+    for e in range(D):
+        if e != d and problem.coupling[tensor][e] and not in_window(tensor, e):
+            size *= seen.box[level][e]
+    if tensor == INPUT:
+        for axis in range(2):
+            if d != Y + axis and d != R + axis:
+                outputs, taps = seen.box[level][Y + axis], seen.box[level][R + axis]
+                size *= covered(outputs, taps, problem.window[axis], problem.window[2 + axis])
+    return size
+
+
+@part
+def factor_of(seen: Seen, level: int, tensor: int, d: int) -> int:
+    """The factor that :func:`elements_but_one` left out."""
+    problem = address(seen.problem)
+    if in_window(tensor, d):
+        axis = 0 if d in (Y, R) else 1
+        outputs, taps = seen.box[level][Y + axis], seen.box[level][R + axis]
+        return covered(outputs, taps, problem.window[axis], problem.window[2 + axis])
+    return seen.box[level][d] if problem.coupling[tensor][d] else 1
+
+
+@part
+def fill_sizes(seen: Seen) -> None:
+    """Elements of each tensor in each memory, and how full that is."""
+    memories = seen.problem.memories
+    for i in range(memories + 1):
+        for tensor in range(TENSORS):
+            seen.sizes[i][tensor] = elements_but_one(seen, i, tensor, -1)
+        seen.fills[i] = fill_of(seen, i) if i < memories else 0.0
+
+
+@part
+def fill_of(seen: Seen, level: int) -> float:
+    """Share of a memory that tensors take; above 1 they do not fit, 0 where nothing limits it."""
+    problem = address(seen.problem)
+    used, worst = 0.0, 0.0
+    for tensor in range(TENSORS):
+        need = seen.sizes[level][tensor] * problem.bits[level][tensor]
+        used += need * problem.shares[level][tensor]
+        if problem.own[level][tensor] < math.inf:
+            worst = max(worst, need / problem.own[level][tensor])
+    return float(max(worst, used / problem.capacity[level]))
+
+
+@part
+def utilisation(tiles: int, units: int) -> float:
+    """Share of the units at work when so many tiles are spread over them."""
+    if units == 1:
+        return 1.0
+    return tiles / float(up(tiles, units) * units)

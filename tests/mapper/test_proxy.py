@@ -1,0 +1,69 @@
+"""Searches of a dear cost model through `exact`."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="needs the extra rl")
+
+import baselines
+from maestro_env import Problem
+from mapper.proxy import Proxy, _Correction
+from tests.fake_model import FakeModel
+
+QUICK = {"pretrained": "none", "drafts": 300, "proof": False}
+LAYER = "gemm:M=16,N=24,K=32"
+
+
+def searched(model, budget=24, seed=0, objective="edp", **options):
+    problem = Problem(LAYER, "edge", objective, model)
+    asked = []
+    problem.on_evaluate = lambda actions, evaluation: asked.extend(map(tuple, actions.tolist()))
+    result = Proxy(**{**QUICK, **options}).search(problem, budget, seed)
+    return result, asked
+
+
+def test_it_spends_its_budget_asks_nothing_twice_and_repeats():
+    result, asked = searched("maestro")
+    assert result.samples == len(asked) == len(set(asked)) == 24
+    assert searched("maestro")[1] == asked
+    assert searched("maestro", seed=1)[1] != asked
+
+
+def test_the_first_samples_hold_the_optimum_of_the_cheap_model():
+    problem = Problem(LAYER, "edge", "edp")
+    best = baselines.prove(problem).value
+    result, _ = searched("exact", budget=4, proof=True)
+    assert result.best_value == pytest.approx(best)
+
+
+@pytest.mark.parametrize("model", ["maestro", FakeModel()], ids=["maestro", "fake"])
+def test_few_samples_do_as_well_as_hundreds_of_random_ones(model):
+    others = baselines.load("random").search(Problem(LAYER, "edge", "edp", model), 300, 0)
+    assert searched(model, 30)[0].best_value <= others.best_value
+
+
+def test_samples_that_the_dear_model_refuses_are_learnt_from():
+    result, asked = searched(FakeModel(l1_elements=9), 40)
+    assert np.isfinite(result.best_value)
+    assert len(asked) == 40
+
+
+def test_a_layer_without_a_mapping_under_the_cheap_model_is_sampled_all_the_same():
+    problem = Problem("vgg16.1", "edge", "edp", FakeModel(), limits={"max_latency_cycles": 1.0})
+    result = Proxy(**QUICK).search(problem, 5, 0)
+    assert result.samples == 5
+
+
+def test_the_correction_learns_what_the_price_does_not_say():
+    rng = np.random.default_rng(0)
+    points, prices = rng.random((60, 3)), rng.normal(0.0, 1.0, 60)
+    values = 0.5 * prices + np.sin(4 * points[:, 0])
+    correction = _Correction()
+    correction.learn(points[:50], prices[:50], values[:50])
+    expected = correction.expect(points[50:], prices[50:], 0.0)
+    assert np.abs(expected - values[50:]).mean() < 0.2
+
+
+def test_drafts_of_none_are_refused():
+    with pytest.raises(ValueError, match="drafts"):
+        Proxy(drafts=0)
