@@ -60,7 +60,7 @@ class Proxy(BaseSearcher):
     source = "multi-fidelity correction (Kennedy and O'Hagan, Biometrika 2000); scikit-learn"
     Config = ProxyConfig
     config: ProxyConfig
-    capabilities = Capabilities(extra="rl")
+    capabilities = Capabilities(batch=False, extra="rl", on_request=True)
 
     def doubts(self, problem: Problem) -> Sequence[str]:
         """What the agents were not trained for."""

@@ -6,12 +6,21 @@ import pytest
 pytest.importorskip("sklearn", reason="needs the extra rl")
 
 import baselines
+from baselines.conformance import SearcherConformance
 from maestro_env import Problem
 from mapper.proxy import Proxy, _Correction
 from tests.fake_model import FakeModel
 
 QUICK = {"pretrained": "none", "drafts": 300, "proof": False}
 LAYER = "gemm:M=16,N=24,K=32"
+
+
+class TestConformance(SearcherConformance):
+    """It is for few samples, each of which fits a model."""
+
+    name = "proxy"
+    options = QUICK
+    budget, tiny_budget, compared, seeds = 40, 100, 60, 1
 
 
 def searched(model, budget=24, seed=0, objective="edp", **options):
