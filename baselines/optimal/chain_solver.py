@@ -139,7 +139,7 @@ class ChainSolver:
             bounds.fill_ports()
             self.counts.boxes += bounds.table_cells * 2
             frontier = Frontier(bounds, self.enough)
-            self._bytes += frontier.bytes
+            self._bytes += frontier.held_bytes
             energy = frontier.energy
             keys = frontier.of_turns(bounds, turns)
         order = np.argsort(keys, kind="stable")

@@ -44,7 +44,7 @@ class Frontier:
         self.energy = float(self._figures[0].min(initial=np.inf))
 
     @property
-    def bytes(self) -> int:
+    def held_bytes(self) -> int:
         """Memory of what is known."""
         return self._tiles.nbytes + self._figures.nbytes
 
