@@ -34,9 +34,7 @@ def losses_of(problem: Problem, mapping: ChainMapping) -> dict[str, str]:
     spread = structures.spread(_way_of(structures, batch))
     none = ((0,) * len(DIMS),) * len(spread.spatial)
     bounds = ChainBrancher(spread, CostsToGo(spread, structures.tiles, none, spread.energy), (1, 1))
-    bounds.fill_turns()
-    bounds.fill()
-    bounds.fill_ports()
+    bounds.fill_all()
     cost = problem.cost_model.evaluate(problem.layer, problem.accelerator, mapping)
     steps = _steps_of(structures, bounds, problem.space.encode(batch)[0])
     node, found = bounds.root(), []

@@ -22,7 +22,7 @@ import layers
 from baselines import prove
 from baselines.optimal.chain_structures import ChainStructures
 from benchmarks.chain_searchers import known, write
-from cost_models import ChainBatch, ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
+from cost_models import ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
 from layers import DIMS
 from maestro_env import Problem
 from marl_common import IntArray
@@ -56,9 +56,7 @@ def beside_bounds(layer: str, chip: str, ways: int, each: int) -> dict[str, Any]
         spread = structures.spread(way)
         togo = CostsToGo(spread, structures.tiles, none, spread.energy)
         bounds = ChainBrancher(spread, togo, (1, 1))
-        bounds.fill_turns()
-        bounds.fill()
-        bounds.fill_ports()
+        bounds.fill_all()
         found = bounds.children(bounds.root(), np.inf).bounds
         low = float(found[0]) if len(found) else np.inf
         actions = problem.space.sample(each, row)
@@ -77,8 +75,7 @@ def near(layer: str, chip: str) -> dict[str, Any]:
     problem = Problem(layers.parse(layer), chip)
     proof = prove(problem)
     assert proof.proven
-    batch = ChainBatch.from_mappings([proof.mapping], problem.accelerator)  # type: ignore[list-item]
-    best = problem.space.encode(batch)[0]
+    best = problem.action_of(proof.mapping)[0]
     steps = [
         [s for s in (at - 1, at, at + 1) if 0 <= s < len(p)] if p.kind == "tile"
         else list(range(len(p)))

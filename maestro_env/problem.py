@@ -12,15 +12,19 @@ import numpy as np
 from cost_models import (
     Accelerator,
     Chain,
+    ChainBatch,
+    ChainMapping,
     CostModel,
     Infeasible,
     LowerBounds,
+    MappingBatch,
     Structures,
     capabilities_of,
     check_depth,
     check_objective,
     lower_bounds_of,
 )
+from cost_models import Mapping as TwoLevelMapping
 from layers import Layer
 from maestro_env.action_space import ActionError, ActionSpace
 from maestro_env.bounds import figure_bounds
@@ -267,6 +271,21 @@ class Problem:
         if len(fitting) < len(checked):
             raise BudgetExhausted(f"all {self.budget} samples are used up")
         return evaluation
+
+    def action_of(self, mapping: TwoLevelMapping | ChainMapping) -> IntArray:
+        """``(1, P)``: a mapping as an action; the nearest one where the space lacks it.
+
+        Raises:
+            MappingError: The mapping is not one of the chip.
+            MapSpaceError: The space has no mapping near it.
+        """
+        batch: Any
+        if isinstance(mapping, ChainMapping):
+            batch = ChainBatch.from_mappings([mapping], self.accelerator)
+        else:
+            batch = MappingBatch.from_mappings([mapping], self.layer.extents)
+        action: IntArray = self.space.encode(batch)
+        return action
 
     def look(self, actions: Any) -> Evaluation:
         """Evaluate without counting: for reports on results, never inside a search."""

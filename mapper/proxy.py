@@ -11,7 +11,7 @@ import numpy as np
 
 import baselines
 from baselines import BaseSearcher, Capabilities, Moves, check_positive, nest_features, require
-from cost_models import Chain, MappingBatch
+from cost_models import Chain
 from maestro_env import Evaluation, Problem
 from mapper.pretrained.cases import doubts_of
 from mapper.pretrained.local_search import ProposalSearch
@@ -109,9 +109,7 @@ class _CorrectedSearch:
         if self.config.proof and not deep and baselines.can_prove(self.cheap) is None:
             optimum = baselines.prove(self.cheap).mapping
             if optimum is not None:
-                extents = self.problem.layer.extents
-                batch = MappingBatch.from_mappings([optimum], extents)  # type: ignore[list-item]
-                self.add(self.problem.space.encode(batch))
+                self.add(self.problem.action_of(optimum))
 
     def _drafted(self, heard: Any) -> ProposalSearch:
         from mapper.pretrained.policy import MappingPolicy

@@ -12,7 +12,7 @@ from baselines.optimal.chain_solver import ChainSolver
 from baselines.optimal.chain_structures import ChainStructures, refused
 from baselines.optimal.proof import Proof, ProofLimits
 from baselines.registry import load
-from cost_models import CHAIN_BOUNDED, ChainBatch, ChainFacts, ChainMapping, chain_facts_of
+from cost_models import CHAIN_BOUNDED, ChainFacts, ChainMapping, chain_facts_of
 
 if TYPE_CHECKING:
     from maestro_env import Problem
@@ -50,8 +50,7 @@ def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> N
     proof = prove_chain(even, None, half)
     solver.counts = proof.counts
     if isinstance(proof.mapping, ChainMapping):
-        batch = ChainBatch.from_mappings([proof.mapping], problem.accelerator)
-        action = as_uneven(problem.space, even.space, even.space.encode(batch)[0])
+        action = as_uneven(problem.space, even.space, even.action_of(proof.mapping)[0])
         if action is not None:
             solver.better(action)
 
@@ -77,8 +76,7 @@ def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimit
     if watch is not None:
         solver.on_step = lambda: watch(solver.progress(elapsed()))
     if start is not None:
-        mappings = ChainBatch.from_mappings([start], problem.accelerator)
-        solver.look(problem.space.encode(mappings))
+        solver.look(problem.action_of(start))
     elif problem.why_empty() is None:
         found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
         if found.best_action is not None:

@@ -134,9 +134,7 @@ class ChainSolver:
             keys = turns**late * energy**spent
         else:
             bounds = self._bounds(structures, spread, ((0,) * len(DIMS),) * len(spread.spatial))
-            bounds.fill_turns()
-            bounds.fill()
-            bounds.fill_ports()
+            bounds.fill_all()
             self.counts.boxes += bounds.table_cells * 2
             frontier = Frontier(bounds, self.enough)
             self._bytes += frontier.held_bytes

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import layers
-from cost_models import Mapping, MappingBatch
+from cost_models import Mapping
 from maestro_env import MapSpaceError, Problem
 from marl_common import atomic_write
 
@@ -102,9 +102,8 @@ def check_entry(problem: Problem, entry: Optimum) -> None:
     """
     where = f"optimum of {entry.layer} on {entry.accelerator}, {entry.objective}"
     fix = "make the library again with python benchmarks/build_optima.py"
-    batch = MappingBatch.from_mappings([entry.mapping], problem.layer.extents)
     try:
-        again = float(problem.look(problem.space.encode(batch)).values[0])
+        again = float(problem.look(problem.action_of(entry.mapping)).values[0])
     except MapSpaceError as error:
         raise OptimaError(f"{where}: {error}; {fix}") from None
     if not math.isclose(again, entry.value, rel_tol=1e-9):

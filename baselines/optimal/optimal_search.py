@@ -11,7 +11,7 @@ from typing import Any
 from baselines.optimal.proof import LEAST_MEMORY, Proof, ProofProgress
 from baselines.registry import load
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError, SearchResult
-from cost_models import ChainBatch, ChainMapping, Mapping, MappingBatch
+from cost_models import ChainMapping, Mapping
 from maestro_env import BudgetExhausted, Problem
 
 FIRST_SAMPLES = 3000
@@ -93,13 +93,8 @@ class Optimal(BaseSearcher):
         start = None if best is None else problem.space.decode(best[None])[0]
         proof = self.prove(problem, start)
         if proof.mapping is not None and proof.value < problem.best_value:
-            mappings: Any
-            if isinstance(proof.mapping, ChainMapping):
-                mappings = ChainBatch.from_mappings([proof.mapping], problem.accelerator)
-            else:
-                mappings = MappingBatch.from_mappings([proof.mapping], problem.layer.extents)
             with contextlib.suppress(BudgetExhausted):
-                problem.evaluate(problem.space.encode(mappings))
+                problem.evaluate(problem.action_of(proof.mapping))
         return SearchResult.of(problem, proof.proven, proof.bound, proof)
 
     def prove(self, problem: Problem, start: Mapping | ChainMapping | None) -> Proof:

@@ -21,7 +21,7 @@ from baselines.optimal.solver import Solver, Stop
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
-from cost_models import Chain, ChainMapping, LowerBounds, Mapping, MappingBatch
+from cost_models import Chain, ChainMapping, LowerBounds, Mapping
 
 if TYPE_CHECKING:
     from maestro_env import Problem
@@ -140,8 +140,7 @@ def prove(
 def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> None:
     """Give the solver a value to begin with."""
     if start is not None:
-        mappings = MappingBatch.from_mappings([start], problem.layer.extents)
-        solver.look(problem.space.encode(mappings))
+        solver.look(problem.action_of(start))
     elif solver.hopeless:
         return
     else:

@@ -9,9 +9,9 @@ from typing import Any
 from benchmarks.export_cases import Case
 from benchmarks.export_counts import run_accelforge
 from benchmarks.field import accelforge_map
-from benchmarks.field.answer import Answer
+from benchmarks.field.answer import Answer, read_back
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.loops import AnswerError, Keep, Loop, Part, mapping_of
+from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import DIMS
 from mapper.export.accelforge_files import (
@@ -65,13 +65,7 @@ class AccelForge:
 
     def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
         """The energy that it gives, and its mapping."""
-        energy_nj, cpu_s = 1e9 * said["energy_j"], said["cpu_s"]
-        try:
-            levels = [level.name for level in case.chip.inner]
-            mapping = mapping_of(case.layer, parts(case, said["nodes"]), levels)
-        except AnswerError as error:
-            return Answer(energy_nj, None, cpu_s, str(error))
-        return Answer(energy_nj, mapping, cpu_s)
+        return read_back(case, 1e9 * said["energy_j"], said["cpu_s"], parts(case, said["nodes"]))
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """What a mapping of whole factors costs by AccelForge's model [nJ]."""

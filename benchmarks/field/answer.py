@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from benchmarks.field.cases import FieldCase
+from benchmarks.field.loops import AnswerError, Part, mapping_of
 from cost_models import ChainMapping
 
 
@@ -29,6 +31,16 @@ class Answer:
     mapping: ChainMapping | None
     cpu_s: float
     note: str = ""
+
+
+def read_back(case: FieldCase, energy_nj: float, cpu_s: float, parts: Iterable[Part]) -> Answer:
+    """An answer whose loops and kept tensors, outermost first, are written as a mapping of ours."""
+    levels = [level.name for level in case.chip.inner]
+    try:
+        mapping = mapping_of(case.layer, list(parts), levels)
+    except AnswerError as error:
+        return Answer(energy_nj, None, cpu_s, str(error))
+    return Answer(energy_nj, mapping, cpu_s)
 
 
 class Tool(Protocol):

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.field import factorflow_map
-from benchmarks.field.answer import Answer, ToolError
+from benchmarks.field.answer import Answer, ToolError, read_back
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.loops import AnswerError, Keep, Loop, Part, mapping_of
+from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import TENSORS, LayerKind
 from mapper.export.chip_stores import OPEN_BYTES, ChipStore, ChipStores
@@ -56,13 +56,7 @@ class FactorFlow:
 
     def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
         """The energy that it gives, and its mapping."""
-        energy_nj, cpu_s = said["energy_pj"] / 1000, said["cpu_s"]
-        try:
-            levels = [level.name for level in case.chip.inner]
-            mapping = mapping_of(case.layer, list(parts(case, said)), levels)
-        except AnswerError as error:
-            return Answer(energy_nj, None, cpu_s, str(error))
-        return Answer(energy_nj, mapping, cpu_s)
+        return read_back(case, said["energy_pj"] / 1000, said["cpu_s"], parts(case, said))
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """Not worked out.

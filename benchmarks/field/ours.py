@@ -13,7 +13,7 @@ import baselines
 import cost_models
 from baselines import prove
 from benchmarks.field.cases import PLAIN, FieldCase
-from cost_models import Chain, ChainBatch, ChainMapping, Entry
+from cost_models import Chain, ChainMapping, Entry
 from maestro_env import MapSpaceError, Problem
 
 BOXES = 20_000_000
@@ -72,7 +72,7 @@ def space_of(case: FieldCase, mapping: ChainMapping) -> str:
         problem = Problem(case.layer, case.chip, "energy", case.model, options)
         written = mapping if name == "default" else expanded(case.chip, mapping)
         try:
-            action = problem.space.encode(ChainBatch.from_mappings([written], case.chip))
+            action = problem.action_of(written)
         except (MapSpaceError, ValueError):
             continue
         value = float(problem.evaluate(action).values[0])

@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.export_cases import Case
 from benchmarks.export_counts import zigzag_evaluated
 from benchmarks.field import zigzag_map
-from benchmarks.field.answer import Answer
+from benchmarks.field.answer import Answer, read_back
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.loops import AnswerError, Keep, Loop, Part, mapping_of
+from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import TENSORS
 from mapper.export.export_files import write_files
@@ -67,13 +67,7 @@ class ZigZag:
 
     def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
         """The energy that it gives, and its mapping."""
-        energy_nj, cpu_s = said["energy_pj"] / 1000, said["cpu_s"]
-        try:
-            levels = [level.name for level in case.chip.inner]
-            mapping = mapping_of(case.layer, list(parts(case, said)), levels)
-        except AnswerError as error:
-            return Answer(energy_nj, None, cpu_s, str(error))
-        return Answer(energy_nj, mapping, cpu_s)
+        return read_back(case, said["energy_pj"] / 1000, said["cpu_s"], parts(case, said))
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """What a mapping of whole factors costs by ZigZag's model [nJ]; it runs here."""

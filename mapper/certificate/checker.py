@@ -11,13 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from cost_models import (
-    ChainBatch,
     ChainMapping,
     Mapping,
-    MappingBatch,
     MappingError,
     RetiredOptionError,
 )
@@ -155,14 +152,9 @@ def _built(certificate: Certificate) -> Problem:
 
 def _check_value(certificate: Certificate, problem: Problem) -> None:
     claimed = certificate.mapping
-    batch: Any
     try:
-        if isinstance(claimed, ChainMapping):
-            batch = ChainBatch.from_mappings([claimed], problem.accelerator)
-        else:
-            assert claimed is not None
-            batch = MappingBatch.from_mappings([claimed], problem.layer.extents)
-        looked = problem.look(problem.space.encode(batch))
+        assert claimed is not None
+        looked = problem.look(problem.action_of(claimed))
     except MappingError as error:
         raise CertificateError(f"mapping: it is not one of the chip: {error}") from None
     except MapSpaceError as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cost_models import ChainBatch, ChainMapping, Mapping
+from cost_models import ChainMapping, Mapping
 from maestro_env import Problem
 from mapper.certificate.certificate_file import NUMBER, Certificate, CertificateError
 from mapper.certificate.chain_walk import ChainWalk
@@ -56,5 +56,4 @@ def _canonical(mapping: Mapping | ChainMapping | None, problem: Problem) -> Any:
     """The mapping as the space gives it: loops that never iterate stand in one order."""
     if not isinstance(mapping, ChainMapping):
         return mapping
-    batch = ChainBatch.from_mappings([mapping], problem.accelerator)
-    return problem.space.decode(problem.space.encode(batch))[0]
+    return problem.space.decode(problem.action_of(mapping))[0]

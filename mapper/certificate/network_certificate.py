@@ -15,12 +15,11 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 import layers
-from cost_models import ChainBatch, ChainMapping, MappingBatch
 from mapper.certificate.certificate_file import (
     DAMAGES,
     Certificate,
@@ -126,13 +125,8 @@ def combine(
 def _figures(part: Certificate) -> tuple[float, float]:
     """Latency [cycles] and energy [nJ] of a part's mapping, evaluated again."""
     problem, mapping = part.problem.build(), part.mapping
-    batch: Any
-    if isinstance(mapping, ChainMapping):
-        batch = ChainBatch.from_mappings([mapping], problem.accelerator)
-    else:
-        assert mapping is not None
-        batch = MappingBatch.from_mappings([mapping], problem.layer.extents)
-    costs = problem.look(problem.space.encode(batch)).costs
+    assert mapping is not None
+    costs = problem.look(problem.action_of(mapping)).costs
     return float(costs.column("latency_cycles")[0]), float(costs.column("energy_nj")[0])
 
 

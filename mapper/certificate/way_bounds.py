@@ -99,9 +99,7 @@ class ModelBounds:
             most = (np.max([fan.units for fan in fans[gap[0]]], axis=0).tolist() for gap in gaps)
             spread = WidestSpread(self.facts, tuple((tuple(n),) for n in most), self.grid.dims)
             bounds = self._brancher(spread, ((0,) * len(DIMS),) * len(gaps))
-            bounds.fill_turns()
-            bounds.fill()
-            bounds.fill_ports()
+            bounds.fill_all()
             self._frontier = Frontier(bounds, below)
         return way.reach(self._frontier)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cost_models import Accelerator, Chain, ChainBatch, MappingBatch
+from cost_models import Accelerator, Chain
 from layers import TENSORS, Layer, to_fields
 from mapper.staying.rooms import home_of
 from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
@@ -176,7 +176,7 @@ class StayProof(Experiment):
 
         start, found, value = self._fitting(problem), None, math.inf
         if start is not None:
-            found, value = _descended(problem, self._actions(problem, start)[0])
+            found, value = _descended(problem, problem.action_of(start)[0])
         elif problem.why_empty() is None:
             done = baselines.load("ga").search(problem, SEARCHED, 0)
             found, value = done.mapping, done.best_value
@@ -193,14 +193,8 @@ class StayProof(Experiment):
         """The mapping to start from, if it is one of this problem."""
         if self.start is None:
             return None
-        values = problem.look(self._actions(problem, self.start)).values
+        values = problem.look(problem.action_of(self.start)).values
         return self.start if math.isfinite(values[0]) else None
-
-    def _actions(self, problem: Problem, mapping: Any) -> Any:
-        """``(1, P)``: a mapping as an action."""
-        if isinstance(self.setting.chip, Chain):
-            return problem.space.encode(ChainBatch.from_mappings([mapping], self.setting.chip))
-        return problem.space.encode(MappingBatch.from_mappings([mapping], self.layer.extents))
 
     def take_in(self, result: Mapping[str, Any], facts: ShapeFacts) -> None:
         """Add what was proven to what is known of the shape."""

@@ -168,6 +168,12 @@ class ChainBrancher(ChoiceCosts):
         if not self.togo.rest[-1]:
             self.togo.fill()
 
+    def fill_all(self) -> None:
+        """Work out tables of MAC steps, energy and ports."""
+        self.fill_turns()
+        self.fill()
+        self.fill_ports()
+
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit."""
         self.time.fill_ports()
