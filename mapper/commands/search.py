@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands import completion
@@ -19,7 +18,8 @@ from mapper.commands.proof_options import (
     time_of_search,
 )
 from mapper.commands.stay_options import StayOptions
-from marl_common import MOST_THREADS, option, takes_records
+from mapper.commands.work_options import ResultOptions
+from marl_common import option, takes_records
 
 if TYPE_CHECKING:
     from layers import Layer
@@ -79,26 +79,6 @@ class NetworkOptions(StayOptions, PassOptions, NetworkOption):
         for name in ("carry", "workers", "tokens", "cache", "batch"):
             if (workers if name == "workers" else getattr(self, name)) is not None:
                 raise OptionError(f"--{name}: a single layer has one search; give --network N")
-
-
-@dataclass(frozen=True)
-class ResultOptions:
-    """Where results go.
-
-    Attributes:
-        out: Folder for mapping.yaml, mapping.m, manifest.json; else none.
-        store: Keep the search in this store (an SQLite file, or any database URL); a finished one
-            is not done again. A network is always kept: in --out, or runs.sqlite.
-        workers: Of --network: processes of one thread each, for layers that take nothing over.
-        verbose: Print every figure, its bound, and all accesses.
-        as_json: Print JSON alone on standard output.
-    """
-
-    out: Path | None = option(None, kind=Path)
-    store: str | None = option(None, metavar="PATH|URL")
-    workers: int | None = option(None, kind=int, low=1, high=MOST_THREADS, shown="this process")
-    verbose: bool = option(False, "", "--verbose")
-    as_json: bool = option(False, "", "--json")
 
 
 @takes_records
@@ -174,9 +154,8 @@ def _search_kept(
     }  # fmt: skip
     check_kept(spec, method.method, refused, network, shared.fuse, shared.inputs)
     search_kept(
-        network or "", spec.complete(), shared.fuse, inputs=shared.inputs, counted=shared.counted,
-        gap=proof.gap, store=results.store, workers=results.workers, out=results.out,
-        as_json=results.as_json,
+        network or "", spec.complete(), shared.fuse, results,
+        inputs=shared.inputs, counted=shared.counted, gap=proof.gap,
     )  # fmt: skip
 
 
@@ -192,9 +171,8 @@ def _search_network(
     from mapper.commands.search_network import search_network  # and with it the store
 
     search_network(
-        network, lambda layer: problems(layer, layer.name), how, shared.carry, objective,
-        store=results.store, workers=results.workers or 1, out=results.out,
-        as_json=results.as_json, counted=shared.counted, after=proof.after(),
+        network, lambda layer: problems(layer, layer.name), how, shared.carry, objective, results,
+        counted=shared.counted, after=proof.after(),
     )  # fmt: skip
 
 

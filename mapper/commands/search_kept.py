@@ -17,6 +17,7 @@ from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
 
 if TYPE_CHECKING:
     from layers import NetworkGraph
+    from mapper.commands.work_options import ResultOptions
     from mapper.problem_spec import ProblemSpec
     from mapper.staying.kept_network import KeptNetwork
     from mapper.staying.stay_proof import StayProof
@@ -67,22 +68,19 @@ def search_kept(
     network: str,
     spec: ProblemSpec,
     fuse: str,
+    results: ResultOptions,
     *,
     inputs: int,
     counted: bool,
     gap: float,
-    store: str | None,
-    workers: int | None,
-    out: Path | None,
-    as_json: bool,
 ) -> None:
     """Search a network whose tensors may stay, and print totals with and without.
 
     With `fuse` ``tiles`` layers may be fused besides.
 
-    The proofs live in a store, and the same command goes on where it stopped. With `out` there are
-    a page and the whole result as JSON. Exit code 1 says that it was stopped, or that a layer has
-    no mapping.
+    The proofs live in a store, and the same command goes on where it stopped. Results have a folder
+    for a page and the whole as JSON, if any. Exit code 1 says that it was stopped, or that a layer
+    has no mapping.
     """
     import layers
     from mapper.fusing.fused_network import FusedProblem
@@ -92,13 +90,14 @@ def search_kept(
     from mapper.staying.stay_proof import StaySetting
 
     graph: NetworkGraph = layers.graph_of(network)
-    location = store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
+    out = results.out
+    location = results.store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     chip = check_keep(spec.accelerator, spec.cost_model, spec.objective)
     setting = StaySetting(chip, spec.cost_model_options, spec.space)
     with Store.open(location) as opened:
-        prove = stored_proofs(opened, workers or cores(), SilentReporter())
+        prove = stored_proofs(opened, results.workers or cores(), SilentReporter())
 
         def run(proofs: Sequence[StayProof]) -> Sequence[Any]:
             if sys.stderr.isatty():
@@ -117,7 +116,7 @@ def search_kept(
         except UnmappableError as error:
             tell(f"error: {error}")
             raise typer.Exit(1) from None
-    if as_json:
+    if results.as_json:
         print_json(kept.to_dict())
     else:
         print_kept(kept)

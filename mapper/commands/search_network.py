@@ -18,6 +18,7 @@ from marl_runs import SilentReporter, Store, go_on_with, print_json, run_all, te
 if TYPE_CHECKING:
     from layers import LanguageModel, Layer
     from mapper.commands.proof_options import After
+    from mapper.commands.work_options import ResultOptions
     from mapper.found import Found
     from mapper.network_runs import ShapeResult, ShapeRun
     from mapper.problem_spec import ProblemSpec
@@ -35,20 +36,17 @@ def search_network(
     search: Mapping[str, Any],
     carry: str | None,
     objective: str,
+    given: ResultOptions,
     *,
-    store: str | None,
-    workers: int,
-    out: Path | None,
-    as_json: bool,
     counted: bool = False,
     after: After | None = None,
 ) -> None:
     """Search every distinct shape and print a row for each, and the totals.
 
-    The searches live in a store, by default that of the folder `out`, and the same command goes on
-    where it stopped. With `out`, every shape has a folder there. Nodes without MACs are in the
-    totals where they are `counted`. `after` names a certificate to write. Exit code 1 says that a
-    shape has no mapping or is not done.
+    The searches live in a store, by default that of the folder `given.out`, and the same command
+    goes on where it stopped. In that folder, if any, every shape has one. Nodes without MACs are in
+    the totals where they are `counted`. `after` names a certificate to write. Exit code 1 says that
+    a shape has no mapping or is not done.
     """
     import layers
     from mapper.network_runs import plan_network, results
@@ -58,13 +56,16 @@ def search_network(
     passes = _passes(network, spec) if counted else {}
     planned = plan_network(network, spec, search, _carried(carry, search))
     runs = [item.run for item in planned if item.run is not None]
-    location = store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
+    out, as_json = given.out, given.as_json
+    location = given.store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
     with Store.open(location) as opened:
         files = _Files(planned, opened, out)
-        outcome = run_all(runs, opened, workers=workers, reporter=quiet, on_end=files.write)
+        outcome = run_all(
+            runs, opened, workers=given.workers or 1, reporter=quiet, on_end=files.write
+        )
         files.write_kept()
         found = list(results(planned, opened, outcome.kept))
     _print(network, language, found, objective, as_json, passes)

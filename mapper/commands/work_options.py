@@ -1,8 +1,9 @@
-"""Options that say where work is kept, and who does it."""
+"""Options that say where work is kept, who does it, and where results go."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from mapper.commands.options import DEFAULT_STORE, cores
 from marl_common import MOST_THREADS, option
@@ -35,3 +36,23 @@ class RayWork(WorkOptions):
     """
 
     ray_address: str | None = option(None)
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """Where results go.
+
+    Attributes:
+        out: Folder for mapping.yaml, mapping.m, manifest.json; else none.
+        store: Keep the search in this store (an SQLite file, or any database URL); a finished one
+            is not done again. A network is always kept: in --out, or runs.sqlite.
+        workers: Of --network: processes of one thread each, for layers that take nothing over.
+        verbose: Print every figure, its bound, and all accesses.
+        as_json: Print JSON alone on standard output.
+    """
+
+    out: Path | None = option(None, kind=Path)
+    store: str | None = option(None, metavar="PATH|URL")
+    workers: int | None = option(None, kind=int, low=1, high=MOST_THREADS, shown="this process")
+    verbose: bool = option(False, "", "--verbose")
+    as_json: bool = option(False, "", "--json")
