@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mapper.commands.options import cores
-from mapper.commands.search_network import DEFAULT_STORE, PAGE
+from mapper.commands.search_network import PAGE
 from marl_common import atomic_write
 from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
 
@@ -91,12 +91,11 @@ def search_kept(
 
     graph: NetworkGraph = layers.graph_of(network)
     out = results.out
-    location = results.store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     chip = check_keep(spec.accelerator, spec.cost_model, spec.objective)
     setting = StaySetting(chip, spec.cost_model_options, spec.space)
-    with Store.open(location) as opened:
+    with Store.open(results.location) as opened:
         prove = stored_proofs(opened, results.workers or cores(), SilentReporter())
 
         def run(proofs: Sequence[StayProof]) -> Sequence[Any]:

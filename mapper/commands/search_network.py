@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mapper.token_figures import TokenFigures
     from marl_runs import Experiment
 
-DEFAULT_STORE, PAGE = "runs.sqlite", "report.html"
+PAGE = "report.html"
 
 
 def search_network(
@@ -57,11 +57,10 @@ def search_network(
     planned = plan_network(network, spec, search, _carried(carry, search))
     runs = [item.run for item in planned if item.run is not None]
     out, as_json = given.out, given.as_json
-    location = given.store or str(DEFAULT_STORE if out is None else out / DEFAULT_STORE)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
-    with Store.open(location) as opened:
+    with Store.open(given.location) as opened:
         files = _Files(planned, opened, out)
         outcome = run_all(
             runs, opened, workers=given.workers or 1, reporter=quiet, on_end=files.write
@@ -72,7 +71,7 @@ def search_network(
     if out is not None:
         counts = {result.shape.layer.name: result.shape.count for result in found}
         tokens = 0 if language is None else language.run.new_tokens
-        _write_page(NetworkShapes(network, counts, tokens), runs, location, out)
+        _write_page(NetworkShapes(network, counts, tokens), runs, given.location, out)
     if outcome.stopped:
         tell(go_on_with())
     if after is not None and after.certificate is not None:

@@ -56,3 +56,8 @@ class ResultOptions:
     workers: int | None = option(None, kind=int, low=1, high=MOST_THREADS, shown="this process")
     verbose: bool = option(False, "", "--verbose")
     as_json: bool = option(False, "", "--json")
+
+    @property
+    def location(self) -> str:
+        """The store of a network: the one that is given, or one in the folder of results."""
+        return self.store or str(DEFAULT_STORE if self.out is None else self.out / DEFAULT_STORE)
