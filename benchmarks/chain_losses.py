@@ -77,7 +77,8 @@ def _figures(bounds: ChainBrancher, after: dict[str, Any]) -> tuple[float, float
 def _least(bounds: ChainBrancher) -> tuple[float, float]:
     """The least energy and the least latency of all tiles of the outermost memory."""
     _, (energy, cycles, _) = bounds.reaches(np.inf)
-    return float(energy.min() + bounds.facts.leakage * cycles.min()), float(cycles.min())
+    least, fastest = float(energy.min(initial=np.inf)), float(cycles.min(initial=np.inf))
+    return least + bounds.facts.leakage * fastest, fastest
 
 
 def _way_of(structures: ChainStructures, batch: ChainBatch) -> Any:
