@@ -65,7 +65,7 @@ def _stages(
         _, after = bounds.bound(node, options, kind)
         found.append(_figures(bounds, after))
         node = bounds.child(node, kind, np.array(tiles))
-    return found
+    return found if np.isfinite(found).all() else None
 
 
 def _figures(bounds: ChainBrancher, after: dict[str, Any]) -> tuple[float, float]:
