@@ -154,6 +154,18 @@ def test_a_way_whose_units_no_tile_needs_is_ruled_out() -> None:
     assert prove(Problem("resnet18.conv2_1a", "eyeriss-rs"), boxes=3_000_000).status == "optimal"
 
 
+@pytest.mark.parametrize("order", [0, -1])
+def test_loop_orders_may_be_narrowed(order: int) -> None:
+    """Classes of orders that the space lacks lead to no mapping."""
+    drawn = random_problem(9, 1_000, 30_000)
+    (first, *_) = (p for p in drawn.space.parameters if p.kind == "order" and len(p) > 1)
+    space = {"only": {first.name: [first.choices[order]]}}
+    problem = Problem(drawn.layer, drawn.accelerator, "energy", drawn.cost_model, space)
+    proof = prove(problem)
+    assert proof.proven
+    assert math.isclose(proof.value, brute_force(problem), rel_tol=1e-9)
+
+
 def test_limits_hold_and_an_empty_space_is_proven() -> None:
     free = random_problem(2, 1_000, 30_000)
     cost = prove(free)
