@@ -106,7 +106,7 @@ def entries_of(mapping: Mapping, layer: Layer, pes: int | None) -> tuple[Entry, 
     span = dict(outer)
     for spread in clusters:
         span[spread.dim] = outer[spread.dim] * (spread.units or 1)
-    kept = [frozenset(TENSORS) - passing for passing in mapping.bypass]
+    kept = [frozenset(TENSORS) - gone for gone in mapping.bypass]
     return (
         Entry("L2", span, mapping.orders[0], clusters, kept[0]),
         Entry(CLUSTERS, outer, DIMS, units),
