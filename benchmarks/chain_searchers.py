@@ -12,7 +12,6 @@ file holds already is not searched again, so that the same command goes on:
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import statistics
 import time
@@ -23,9 +22,9 @@ from typing import Any
 
 import baselines
 from baselines import SearcherError
+from benchmarks.frame import known, write
 from cost_models import CHAINS
 from maestro_env import Problem
-from marl_common import atomic_write
 
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768")
 OF_SEARCH = ("method", "chip", "layer", "objective", "seed")
@@ -58,22 +57,6 @@ def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
         {"method": method} | {column: f"{mean:.3g}" for column, mean in means[method].items()}
         for method in order
     ]
-
-
-def write(path: Path, columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a table as CSV, whole or not at all."""
-    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as text:
-        table = csv.DictWriter(text, list(columns), lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-
-
-def known(path: Path | None) -> list[dict[str, Any]]:
-    """The rows of a file; none where there is no such file yet."""
-    if path is None or not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def searched(method: str, chip: str, layer: str, objective: str, seed: int, samples: int) -> Any:
