@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.chain.batch import ChainBatch
-from cost_models.chain.batch_costs import ChainCounter, stacked
+from cost_models.chain.batch_costs import ChainCounter
 from cost_models.chain.chip import Chain
 from cost_models.chain.clusters import as_chain
+from cost_models.chain.cost_columns import stacked
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.cost import Cost, CostBatch, FloatArray
