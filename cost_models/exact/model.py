@@ -245,7 +245,7 @@ class ExactModel(NestModel):
         counts: dict[str, Any] = {**costs.counts, "num_pes": accelerator.num_pes}
         bits = accelerator.widths.input * (1 + self.double_buffer)
         fits = costs.feasible.copy()
-        buffers = self.machine(accelerator).buffers
+        buffers = accelerator.buffers(self.double_buffer)
         for name, buffer in zip(("l2_peak", "l1_peak"), buffers, strict=True):
             if buffer.capacity_bits is not None:
                 fits &= counts[name] * bits <= buffer.capacity_bits
