@@ -55,7 +55,6 @@ class ChainCounter:
     ) -> None:
         check_prices(options)
         self.options, self.layer, self.chip = options, layer, chip
-        self.levels, self.slots = example.levels, example.slots
         self.infeasible = too_large(layer, plain=False)
         self._kept: dict[bytes, _Kept] = {}
         # what passes an entry that does not keep it is counted for networks alone
@@ -63,15 +62,6 @@ class ChainCounter:
         nest = options.nest(layer, chip, example[0])
         record = record_of(nest, every, units=chip.peak_macs_per_cycle)
         self.filler = Filler(chip, layer.extents, example, record)
-
-    def serves(self, layer: Layer, chip: Chain, batch: ChainBatch) -> bool:
-        """Whether it is for mappings such as these."""
-        mine = (self.levels, self.slots) == (batch.levels, batch.slots)
-        return (
-            mine
-            and (self.layer is layer or self.layer == layer)
-            and (self.chip is chip or self.chip == chip)
-        )
 
     def evaluate(self, batch: ChainBatch, threads: int, single: Callable[[Any], Cost]) -> CostBatch:
         """Costs of `B` mappings; figures are worked out when they are looked at.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,11 +66,6 @@ class NestModel(ExactOptions):
 
     threads: int | None = 1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
-        self._last: Prepared | None = None
-
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
         """Fill in counts and reasons of some mappings."""
         raise NotImplementedError
@@ -128,7 +124,7 @@ class NestModel(ExactOptions):
                 )
             self.check_two_levels()
             return self._evaluate_chains(layer, accelerator, mappings)
-        known = self._prepared(layer, accelerator)
+        known = _prepared(self, layer, accelerator)
         rows = _rows(known, mappings)
         infeasible = known.too_large[bool(rows.wide.any())]
         reasons = rows.reasons
@@ -159,28 +155,17 @@ class NestModel(ExactOptions):
         """Costs of `B` mappings of a chip of any depth, one after the other."""
         return stacked([self.evaluate(layer, chip, mapping) for mapping in mappings])
 
-    def _prepared(self, layer: Layer, accelerator: Accelerator) -> Prepared:
-        """What the mappings of a layer on an accelerator share; the last ones are kept."""
-        last = self._last
-        if last is not None and last.layer is layer and last.accelerator is accelerator:
-            return last
-        found = self._known.get((layer, accelerator))
-        if found is None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            found = self._known[layer, accelerator] = self._prepare(layer, accelerator)
-        self._last = found
-        return found
 
-    def _prepare(self, layer: Layer, accelerator: Accelerator) -> Prepared:
-        return Prepared(
-            layer,
-            accelerator,
-            self.is_plain(layer, accelerator),
-            (too_large(layer), too_large(layer, False)),
-            record_of(self.nest(layer, *as_chain(accelerator, _ANY, layer))),
-            self.setting(accelerator),
-        )
+@lru_cache(_KEPT)
+def _prepared(model: NestModel, layer: Layer, accelerator: Accelerator) -> Prepared:
+    return Prepared(
+        layer,
+        accelerator,
+        model.is_plain(layer, accelerator),
+        (too_large(layer), too_large(layer, False)),
+        record_of(model.nest(layer, *as_chain(accelerator, _ANY, layer))),
+        model.setting(accelerator),
+    )
 
 
 class ExactModel(NestModel):
@@ -203,7 +188,6 @@ class ExactModel(NestModel):
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.threads = threads
         self._counters: dict[Any, ChainCounter] = {}
-        self._counter: ChainCounter | None = None
 
     def lower_bounds_of(
         self,
@@ -270,15 +254,12 @@ class ExactModel(NestModel):
         return count(nest)
 
     def _evaluate_chains(self, layer: Layer, chip: Chain, mappings: ChainBatch) -> CostBatch:
-        known = self._counter
-        if known is None or not known.serves(layer, chip, mappings):
-            key = (layer, chip, mappings.levels, mappings.slots)
+        key = (layer, chip, mappings.levels, mappings.slots)
+        if key not in self._counters:
             if len(self._counters) >= _KEPT:
                 self._counters.clear()
-            if key not in self._counters:
-                self._counters[key] = ChainCounter(self, layer, chip, mappings)
-            known = self._counter = self._counters[key]
-        return known.evaluate(
+            self._counters[key] = ChainCounter(self, layer, chip, mappings)
+        return self._counters[key].evaluate(
             mappings,
             self.threads or default_threads(),
             lambda mapping: self.evaluate(layer, chip, mapping),
