@@ -80,6 +80,40 @@ def write(path: Path | None, columns: Iterable[str], rows: Iterable[Mapping[str,
         table.writerows(rows)
 
 
+def rounded(row: Mapping[str, Any], digits: int = 6) -> Row:
+    """A row whose fractions have so many digits that count."""
+    return {k: f"{v:.{digits}g}" if isinstance(v, float) else v for k, v in row.items()}
+
+
+def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
+    """Shortest wall and processor time [s]."""
+    walls, cpus = [], []
+    for _ in range(runs):
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return min(walls), min(cpus)
+
+
+def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
+    """Print figures by name, a line each, or as JSON."""
+    if as_json:
+        print(json.dumps(figures, indent=2))
+        return
+    for name, value in figures.items():
+        shown = f"{value:,.3f}" if isinstance(value, float) else value
+        print(f"{name:<45} {shown!s:>14}")
+
+
+def show(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows as a Markdown table, numbers with four digits."""
+    print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
+    for row in rows:
+        cells = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values())
+        print("| " + " | ".join(cells) + " |")
+
+
 def filled(
     path: Path | None,
     columns: Sequence[str],
@@ -116,7 +150,10 @@ def filled(
         found = row(*key)
         spent = {"cpu_s": f"{time.process_time() - began:.2f}"} if "cpu_s" in columns else {}
         some = [found] if isinstance(found, Mapping) else found
-        new = [{k: str(v) for k, v in (named | spent | dict(one)).items()} for one in some]
+        new = [
+            {k: "" if v is None else str(v) for k, v in (named | spent | dict(one)).items()}
+            for one in some
+        ]
         rows += new
         if path is not None:
             with path.open("a", encoding="utf-8", newline="") as text:
@@ -125,16 +162,6 @@ def filled(
                     table.writeheader()
                 table.writerows(new)
     return rows
-
-
-def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
-    """Print figures by name, a line each, or as JSON."""
-    if as_json:
-        print(json.dumps(figures, indent=2))
-        return
-    for name, value in figures.items():
-        shown = f"{value:,.3f}" if isinstance(value, float) else value
-        print(f"{name:<45} {shown!s:>14}")
 
 
 def nothing(rows: list[Row], given: argparse.Namespace) -> None:
