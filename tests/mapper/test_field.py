@@ -97,14 +97,14 @@ def test_an_answer_that_is_no_mapping_of_ours_is_told(
         mapping_of(parse("gemm:M=4,N=4,K=4"), parts, [levels])
 
 
-def test_an_answer_of_zigzag_is_in_no_space_with_three_dimensions_on_an_axis() -> None:
+def test_an_answer_of_zigzag_with_three_dimensions_on_an_axis_is_in_the_full_space() -> None:
     answer = ZigZag("loma").read(BERT, UNEVEN)
     mapping = answer.mapping
     assert mapping is not None
     assert answer.energy_nj == pytest.approx(197560.288)
     assert BERT.cost(mapping).energy_nj == pytest.approx(answer.energy_nj, rel=1e-3)
     assert len(expanded(BERT.chip, mapping).entries) == 6
-    assert space_of(BERT, mapping) == "none"
+    assert space_of(BERT, mapping) == "full"
     assert choices_beyond(mapping) == (
         "L2 keeps input, then filter and output; C and K and Y on axis 0 of L2"
     )
