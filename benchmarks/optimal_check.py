@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,6 @@ from baselines import prove
 from maestro_env import Problem
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.optimum_gap import CASES
 from tests.baselines.proofs import (
     brute_force,
     narrowed,
@@ -37,6 +37,22 @@ from tests.baselines.proofs import (
     worst_bound,
 )
 
+CLUSTERS = {"cluster_size": [8, 12, 14, 21]}
+CASES: dict[str, dict[str, Any]] = {
+    "mlp.2": {},
+    "mobilenetv2.52": {"tiles": "divisors"},
+    "mobilenetv2.1": {"tiles": "divisors"},
+    "mobilenetv2.2": {
+        "tiles": "divisors",
+        "only": {**CLUSTERS, "outer_parallel": ["K", "C"], "inner_parallel": ["Y"]},
+    },
+    "bert_base.1": {"tiles": "divisors", "only": CLUSTERS},
+    "resnet18.1": {
+        "tiles": "divisors",
+        "only": {"cluster_size": [14], "outer_parallel": ["K", "Y"], "inner_parallel": ["C", "X"]},
+    },
+}
+"""Spaces that are cut so that exhaustive search ends in minutes."""
 PARTS = ("brute", "wide brute", "exhaustive", "bounds", "wide bounds")
 FIELDS = ("part", "problem", "mappings", "expected", "found", "holds", "cpu_s")
 SAME = 1e-9

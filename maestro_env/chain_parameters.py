@@ -97,7 +97,7 @@ class SpacePlan:
         rule: Which tiles there are.
         free: Whether filters are tiled.
         uneven: Whether a memory stands as an entry for each tensor that it holds.
-        full: Whether an axis may have several dimensions, and a memory let any tensor pass.
+        full: Whether an axis may have several dimensions, and any tensor bypass a memory.
     """
 
     def __init__(
