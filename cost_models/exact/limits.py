@@ -108,8 +108,8 @@ def tile_bits(
     return tuple(number * width * times for number, width, times in parts)
 
 
-def passing(chip: Accelerator, bypass: tuple[Bypass, Bypass]) -> tuple[Bypass, Bypass]:
-    """The tensors that pass L2, and L1, where a mapping has some pass besides the chip's."""
+def bypassed(chip: Accelerator, bypass: tuple[Bypass, Bypass]) -> tuple[Bypass, Bypass]:
+    """The tensors that bypass L2, and L1, with those of the chip."""
     l2, l1 = (
         tensors | (frozenset(TENSORS) - set(compress(TENSORS, buffer.holds)))
         for tensors, buffer in zip(bypass, chip.buffers(), strict=True)
@@ -155,7 +155,7 @@ def explain(
     clusters = spreads_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ()
     units = {DIMS.index(spread.dim): spread.units or 1 for spread in clusters}
 
-    buffer, passed = chip.buffers(doubled)[level], passing(chip, mapping.bypass)[level]
+    buffer, passed = chip.buffers(doubled)[level], bypassed(chip, mapping.bypass)[level]
 
     def needs(tiles: Tiles, room: Room) -> int:
         parts = enumerate(zip(tiles, layer.extents, strict=True))
@@ -201,7 +201,7 @@ def no_room(
 
 def _kept_nowhere(layer: Layer, chip: Accelerator, mapping: Mapping) -> Infeasible:
     """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
-    passed = passing(chip, mapping.bypass)
+    passed = bypassed(chip, mapping.bypass)
     nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in passed)]
     if nowhere:
         what = f"{nowhere[0]} is kept nowhere"

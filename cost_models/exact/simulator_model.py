@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cost_models.chain.clusters import as_chain
 from cost_models.cost_model import CostModelError
 from cost_models.exact.figures import Rows
-from cost_models.exact.limits import passing, rooms_of, tile_bits
+from cost_models.exact.limits import bypassed, rooms_of, tile_bits
 from cost_models.exact.model import NestModel, Prepared
 from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
@@ -56,7 +56,7 @@ class SimulatorModel(NestModel):
         units = num_pes // mapping.cluster_size, mapping.cluster_size
         if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
             return ReasonCode.PE_COUNT
-        passes = passing(chip, mapping.bypass)
+        passes = bypassed(chip, mapping.bypass)
         if (
             passes[0] & passes[1]
             or any(len(part) == len(TENSORS) for part in passes)
