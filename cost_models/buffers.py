@@ -59,7 +59,7 @@ class Level:
 
     Args:
         tensor_bytes: Capacity that a tensor has for itself [B]; None where it shares the level's.
-        holds: Whether the level holds a tensor at all; one that it does not hold passes it by.
+        holds: Whether the level holds a tensor at all; one that it does not hold bypasses it.
         double_buffer: Whether a tensor's tile is held twice (where the cost model double-buffers).
         read_bw: Bandwidth of reading this level from inside [bits/cycle]; None takes the
             accelerator's `offchip_bw` (DRAM) or `noc_bw` (L2).

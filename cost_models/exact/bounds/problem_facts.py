@@ -45,15 +45,15 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Passing:
-    """Which tensors pass L2, and which L1, as bits; the chip's and the mapping's."""
+class Bypass:
+    """Tensors that bypass L2, and L1, as bits: the chip's and the mapping's."""
 
     l2: int
     l1: int
 
     @classmethod
-    def of(cls, chip: Accelerator, bypass: Sequence[Sequence[bool]]) -> Passing:
-        """What passes where a mapping's `bypass`, ``(2, 3)``, comes on top of the chip's."""
+    def of(cls, chip: Accelerator, bypass: Sequence[Sequence[bool]]) -> Bypass:
+        """What is bypassed where a mapping's `bypass`, ``(2, 3)``, comes on top of the chip's."""
         masks = [
             sum(1 << t for t in range(TENSORS) if chosen[t] or not level.holds[t])
             for level, chosen in zip(chip.buffers(), bypass, strict=True)
@@ -66,12 +66,12 @@ class Passing:
         return bool(self.l2 & self.l1) or 7 in (self.l2, self.l1)
 
 
-def problem_row(asked: Asked, passing: Passing, area: tuple[float, float]) -> NDArray[Any]:
-    """The `Problem` of a choice of tensors that pass a buffer, but for its prices.
+def problem_row(asked: Asked, bypassed: Bypass, area: tuple[float, float]) -> NDArray[Any]:
+    """The `Problem` of a choice of tensors that bypass a level, but for its prices.
 
     Args:
         asked: What is bounded.
-        passing: The tensors that pass.
+        bypassed: The tensors that bypass a level.
         area: Area of an element that L2, or every L1 together, must hold [um^2].
     """
     model, layer, figures = asked.model, asked.layer, asked.figures
@@ -82,17 +82,17 @@ def problem_row(asked: Asked, passing: Passing, area: tuple[float, float]) -> ND
     fills = model.latency == "stepwise"
     distances = [_distances(layer, pair) for pair in range(2)]
     here = sum(1 << t for t, whole in enumerate(model.residents) if whole)
-    held, slots = _rooms(asked, passing, here)
+    held, slots = _rooms(asked, bypassed, here)
     bits = (inputs * share, filters, psums)
     buffers = chip.buffers(model.double_buffer)
     crossing = [0.0 if here >> t & 1 else width for t, width in enumerate(bits)]
     values: dict[str, Any] = {
         "retain": model.halo_time == "retain",
         "fills": fills,
-        "phases": fills and not loose and passing.l2 == 0 and passing.l1 == 0,
-        "past": passing.l2,
-        "streamed": passing.l1,
-        "refused": passing.refused or bool(passing.l2 & here),
+        "phases": fills and not loose and bypassed.l2 == 0 and bypassed.l1 == 0,
+        "bypass_l2": bypassed.l2,
+        "bypass_l1": bypassed.l1,
+        "refused": bypassed.refused or bool(bypassed.l2 & here),
         "loose": loose,
         "free": free,
         "leave": 0 if model.residents[OUT] else min(outputs, psums),
@@ -149,7 +149,7 @@ _Room = tuple[float, ...]
 
 
 def _rooms(
-    asked: Asked, passing: Passing, here: int
+    asked: Asked, bypassed: Bypass, here: int
 ) -> tuple[list[list[float]], list[list[_Room]]]:
     """Bits that an element takes, by level and tensor, and each level's capacities.
 
@@ -160,10 +160,10 @@ def _rooms(
     buffers = asked.accelerator.buffers(asked.model.double_buffer)
     held: list[list[float]] = []
     slots: list[list[_Room]] = []
-    levels = ((passing.l2 | here, "max_l2_bytes"), (passing.l1, "max_l1_bytes"))
-    for buffer, (passes, name) in zip(buffers, levels, strict=True):
+    levels = ((bypassed.l2 | here, "max_l2_bytes"), (bypassed.l1, "max_l1_bytes"))
+    for buffer, (absent, name) in zip(buffers, levels, strict=True):
         bits = [
-            0.0 if passes >> t & 1 else float(width * buffer.copies[t])
+            0.0 if absent >> t & 1 else float(width * buffer.copies[t])
             for t, width in enumerate((inputs, filters, psums))
         ]
         own = buffer.tensor_bits
