@@ -19,6 +19,7 @@ from cost_models.accelerator_checks import (
     check_short,
 )
 from cost_models.buffers import LEVELS, Buffer, Level, Widths
+from marl_common import read_yaml
 
 if TYPE_CHECKING:
     from cost_models.chain.chip import Chain
@@ -102,11 +103,10 @@ class Accelerator:
         Raises:
             AcceleratorError: Neither, or a field of the file is wrong; names file and field.
         """
-        if Path(text).suffix not in (".yaml", ".yml"):
+        path = Path(text)
+        if path.suffix not in (".yaml", ".yml"):
             return cls.preset(text)
-        from cost_models.accelerator_file import read
-
-        return read(Path(text))
+        return cls.from_dict(read_yaml(path, AcceleratorError), str(path))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "accelerator") -> Accelerator:

@@ -190,7 +190,7 @@ class FixedEnergy(RequiredEnergy):
     """
 
     def __init__(self, prices: ChipPrices, tile: bool) -> None:
-        super().__init__(partial(_always, prices), tile)
+        super().__init__(lambda _: prices, tile)
         self._terms = {name: _terms(events) for name, events in _events(prices, tile).items()}
         self._total = joined(self._terms.values())
 
@@ -203,10 +203,6 @@ class FixedEnergy(RequiredEnergy):
 
 
 Energy = TableEnergy | RequiredEnergy
-
-
-def _always(prices: ChipPrices, _: Counts) -> ChipPrices:
-    return prices
 
 
 def _priced(events: Events, c: Counts) -> Any:

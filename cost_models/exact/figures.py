@@ -115,6 +115,13 @@ class Setting:
         shares = {name.replace("bound", "share"): partial(_share, name) for name in BOUND_NAMES}
         return self.energy.parts | shares
 
+    @cached_property
+    def named(self) -> Cost:
+        """A cost with the names of all accesses and details, and no figures."""
+        kinds = dict.fromkeys(TENSORS, dict.fromkeys(ACCESS_KINDS))
+        known = {"accesses": kinds, "detail": self.details, "priced": self.priced}
+        return Cost.later(lambda _: {}, **known, by_level={})
+
 
 def _share(name: str, c: Counts) -> Any:
     return _ratio(c[name], c["latency"])
@@ -271,13 +278,5 @@ def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -
     def one(row: int) -> Cost:
         return refused(why(row)) if rows.reasons[row] else cost_of(rows.row(row), setting)
 
-    kinds = dict.fromkeys(ACCESS_KINDS)
-    named = Cost.later(
-        lambda _: {},
-        accesses=dict.fromkeys(TENSORS, kinds),
-        detail=setting.details,
-        priced=setting.priced,
-        by_level={},
-    )
-    groups = CostGroups(costs, [slice(None)], named)
+    groups = CostGroups(costs, [slice(None)], setting.named)
     return in_columns(groups, rows.reasons, why, one, LazyColumns(shown, rows.column))

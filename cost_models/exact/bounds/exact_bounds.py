@@ -19,9 +19,9 @@ from cost_models.exact.bounds.problem_facts import (
     Bypass,
     is_free,
     problem_row,
-    real_inputs,
 )
 from cost_models.exact.figures import area as area_of
+from cost_models.exact.floors import real_inputs
 from cost_models.lower_bounds import Structures
 from cost_models.threads import default_threads, run_rows
 from marl_common import FloatArray, IntArray, contiguous

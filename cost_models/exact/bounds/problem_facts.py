@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.exact.bounds.box_records import IN, OUT, TENSORS, P, Problem, R, S
+from cost_models.exact.floors import real_inputs
 from cost_models.lower_bounds import Structures
 from layers import Layer
 
@@ -194,16 +195,3 @@ def _skips(layer: Layer, structures: Structures) -> bool:
 def is_free(model: ExactOptions, layer: Layer) -> bool:
     """Whether a layer has padding that is no traffic."""
     return model.padding == "free" and any(layer.padding)
-
-
-def real_inputs(layer: Layer) -> int:
-    """Input elements that the layer touches, padding left out."""
-    top, bottom, left, right = layer.padding
-    found = math.prod(layer.extents[d] for d in layer.coupled_dims[IN] if not P <= d <= S)
-    borders = ((top, layer.Y - bottom), (left, layer.X - right))
-    for pair, (low, end) in enumerate(borders):
-        stride, dilation = _window(layer)[pair]
-        outputs, taps = np.arange(layer.extents[P + pair]), np.arange(layer.extents[R + pair])
-        rows = np.unique(stride * outputs[:, None] + dilation * taps)
-        found *= int(((rows >= low) & (rows < end)).sum())
-    return found
