@@ -46,12 +46,12 @@ def measured(layer: str, seed: int) -> list[dict[str, Any]]:
         counted(learner)
         told()
 
-    BatchedLearner._epoch_counted = watched  # type: ignore[method-assign]
+    BatchedLearner._epoch_counted = watched
     began = time.process_time()
     try:
         baselines.load("marl", idle=0).search(problem, SAMPLES, seed)
     finally:
-        BatchedLearner._epoch_counted = counted  # type: ignore[method-assign]
+        BatchedLearner._epoch_counted = counted
     told()
     return rows
 
