@@ -11,18 +11,14 @@ Every mapping has a seed of its own: ``--start`` goes on where an earlier run en
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
 import cost_models
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.frame import asked, show_figures
 from tests.cost_models.tiny import random_case, random_whole_case
 
 CHOICES = {
@@ -33,14 +29,15 @@ CHOICES = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mappings", type=int, default=20_000)
-    parser.add_argument("--start", type=int, default=0, help="number of the first mapping")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--max-macs", type=int, default=300)
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
-    args = parser.parse_args()
+def main() -> bool:
+    given = asked(
+        __doc__,
+        mappings=20_000,
+        start=(0, "number of the first mapping"),
+        seed=1,
+        max_macs=300,
+        json=(False, "print JSON alone"),
+    )
     models = []
     for values in product(*CHOICES.values()):
         options = dict(zip(CHOICES, values, strict=True))
@@ -48,10 +45,10 @@ def main() -> int:
             (options, *(cost_models.load(name, **options) for name in ("exact", "simulator")))
         )
     mismatches = feasible = 0
-    start = time.perf_counter()
-    for number in range(args.start, args.start + args.mappings):
-        rng = np.random.default_rng([args.seed, number])
-        case = (random_case if number % 5 == 0 else random_whole_case)(rng, args.max_macs)
+    start = time.process_time()
+    for number in range(given.start, given.start + given.mappings):
+        rng = np.random.default_rng([given.seed, number])
+        case = (random_case if number % 5 == 0 else random_whole_case)(rng, given.max_macs)
         options, exact, simulator = models[number % len(models)]
         cost = exact.evaluate(case.layer, case.accelerator, case.mapping)
         feasible += cost.feasible
@@ -60,19 +57,11 @@ def main() -> int:
             if mismatches <= 5:
                 print("mismatch:", number, options, case, file=sys.stderr)
     result = {
-        "mappings": args.mappings,
+        "mappings": given.mappings,
         "option_combinations": len(models),
         "feasible": feasible,
         "mismatches": mismatches,
-        "seconds": round(time.perf_counter() - start, 1),
+        "cpu_s": round(time.process_time() - start, 1),
     }
-    if args.json:
-        print(json.dumps(result))
-    else:
-        for name, value in result.items():
-            print(f"{name:>20}  {value}")
-    return 1 if mismatches else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    show_figures(result, given.json)
+    return mismatches > 0

@@ -1,6 +1,6 @@
 """Write whole costs of six-field accelerators, which later versions must reproduce bit for bit.
 
-    python benchmarks/exact_six_field_costs.py tests/cost_models/data/exact_six_field_costs.json.gz
+    python -m benchmarks exact_six_field_costs tests/cost_models/data/exact_six_field_costs.json.gz
 
 Half of the cases are tiny random layers, half layers of the model zoo with the presets; every
 combination of five options comes up. A row holds layer, accelerator, mapping,
@@ -11,10 +11,8 @@ bit for bit. The committed file was written by version 0.2.0.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
-import sys
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -24,10 +22,9 @@ import numpy as np
 
 import cost_models
 import layers
+from benchmarks.frame import asked
 from cost_models import FIGURES, PRESETS, Accelerator, Cost, Mapping
 from marl_common import atomic_write
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.cost_models.exact_laws import random_batch, unlimited_buffers
 from tests.cost_models.tiny import Case, random_case
 
@@ -108,10 +105,7 @@ def read_rows(path: Path) -> list[tuple[Case, dict[str, Any], dict[str, Any]]]:
 
 def main() -> None:
     """Write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("output", type=Path)
-    parser.add_argument("--seed", type=int, default=14)
-    given = parser.parse_args()
+    given = asked(__doc__, output_=Path, seed=14)
     rng = np.random.default_rng(given.seed)
     combinations = list(product(*CHOICES.values()))
     rows = []
@@ -124,7 +118,3 @@ def main() -> None:
         draft.write_bytes(gzip.compress(text.encode(), mtime=0))
     feasible = sum("figures" in row["cost"] for row in rows)
     print(f"{len(rows)} costs, {feasible} feasible: {given.output}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Speed and memory of the MAESTRO model on random mappings.
 
-    python benchmarks/maestro_speed.py [--rows 50000] [--million] [--json]
+    python -m benchmarks maestro_speed [--rows 50000] [--million] [--json]
 
 Rates count what a caller waits for, the CostBatch included; each is the best of several runs. The
 cpu column is the same by the CPU's clock of this process, which other work on the machine disturbs
@@ -9,16 +9,13 @@ less. With MAESTRO_BIN set to the stock program, that runs on the first mappings
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import resource
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 
 import layers
+from benchmarks.frame import asked, best_of, show_figures
 from cost_models import Accelerator, CostModel, Mapping, load
 from maestro_env import MapSpace
 
@@ -52,17 +49,6 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
-def best(run: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Shortest wall and CPU seconds of a call."""
-    walls, cpus = [], []
-    for _ in range(repeats):
-        wall, cpu = time.perf_counter(), time.process_time()
-        run()
-        walls.append(time.perf_counter() - wall)
-        cpus.append(time.process_time() - cpu)
-    return min(walls), min(cpus)
-
-
 def single(model: CostModel, layer: layers.Layer, edge: Accelerator, mapping: Mapping) -> None:
     for _ in range(200):
         model.evaluate(layer, edge, mapping)
@@ -87,12 +73,12 @@ def measure(name: str, rows: int, repeats: int, million: bool) -> dict[str, floa
             model = load("maestro", threads=threads)
             model.evaluate_batch(layer, hardware, batch.take(slice(0, 2)))
             # B023: called here, with this turn's model.
-            wall, cpu = best(lambda: model.evaluate_batch(layer, hardware, batch), repeats)  # noqa: B023
+            wall, cpu = best_of(repeats, lambda: model.evaluate_batch(layer, hardware, batch))  # noqa: B023
             figures[f"{accelerator}: mappings/s, {threads} threads"] = rows / wall
             if threads == 1:
                 figures[f"{accelerator}: mappings/s of CPU time"] = rows / cpu
     model = load("maestro", threads=1)
-    wall, cpu = best(lambda: single(model, layer, edge, batch[0]), repeats)
+    wall, cpu = best_of(repeats, lambda: single(model, layer, edge, batch[0]))
     figures["single call, us"], figures["single call, us of CPU time"] = wall * 5e3, cpu * 5e3
     wall, cpu = in_process(FIRST.format(layer=name))
     figures["import and first batch, s"], figures["the same, s of CPU time"] = wall, cpu
@@ -102,7 +88,7 @@ def measure(name: str, rows: int, repeats: int, million: bool) -> dict[str, floa
         )
     if os.environ.get("MAESTRO_BIN"):
         stock, few = load("maestro-binary"), batch.take(slice(0, 100))
-        wall, _ = best(lambda: stock.evaluate_batch(layer, edge, few), 1)
+        wall, _ = best_of(1, lambda: stock.evaluate_batch(layer, edge, few))
         figures["stock program: mappings/s"] = 100 / wall
         ours = figures["edge: mappings/s, 1 threads"]
         figures["ratio to the stock program, 1 thread"] = ours * wall / 100
@@ -111,20 +97,12 @@ def measure(name: str, rows: int, repeats: int, million: bool) -> dict[str, floa
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--layer", default="mobilenetv2.2")
-    parser.add_argument("--rows", type=int, default=50_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--million", action="store_true", help="also one call of 1,000,000")
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    figures = measure(arguments.layer, arguments.rows, arguments.repeats, arguments.million)
-    if arguments.json:
-        print(json.dumps(figures, indent=2))
-        return
-    for what, value in figures.items():
-        print(f"{what:<42} {value:>14,.2f}")
-
-
-if __name__ == "__main__":
-    main()
+    given = asked(
+        __doc__,
+        layer="mobilenetv2.2",
+        rows=50_000,
+        repeats=5,
+        million=(False, "also one call of 1,000,000"),
+        json=False,
+    )
+    show_figures(measure(given.layer, given.rows, given.repeats, given.million), given.json)

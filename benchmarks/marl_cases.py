@@ -1,21 +1,19 @@
-"""Compare marl with every other searcher on 24 cases: values, samples to a target, anytime curves.
+"""Run marl and every other searcher on 24 cases, of which `methods_table` makes tables.
 
-    python benchmarks/marl_cases.py --methods marl,ga,gamma --seeds 3 --results cases.jsonl
+    python -m benchmarks marl_cases --methods marl,ga,gamma --seeds 3 --results cases.jsonl
 
 Four layers on `archgym`, four on `edge`, three objectives each (`--cases table3`: the eight of
-`benchmarks/table3.py`, all on `edge`; `two`: two on `archgym`, for methods that take minutes).
+`table3`, all on `edge`; `two`: two on `archgym`, for methods that take minutes).
 Every finished run is a line of the results file, which this process alone writes; the same command
-continues, and `--no-run` only prints the table and which runs are missing. `from` and `to` are the
-95 % interval of `first / method` over cases. `--workers N` searches in N processes of one thread
-each. A method may carry options of its config: `marl:policy=false` is marl without its policies;
-`marl:warm_start=neighbour` begins with what 5,000 samples on the network's nearest layer taught.
+continues, and `--no-run` only says which runs are missing. A method may carry options of its
+config: `marl:policy=false` is marl without its policies, and `marl:warm_start=neighbour` begins
+with what 5,000 samples on the network's nearest layer taught.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
 import json
 import os
 import signal
@@ -28,12 +26,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import neighbours
 import numpy as np
 import yaml
 from scipy import stats
 
 import baselines
+from benchmarks import neighbours
+from benchmarks.frame import asked
 from maestro_env import Problem
 
 CASES = {
@@ -200,53 +199,6 @@ def curve(run: dict[str, Any], places: np.ndarray) -> np.ndarray:
     return np.where(rows >= 0, value[np.maximum(rows, 0)], np.inf)
 
 
-def table(runs: list[dict[str, Any]], budget: int, target: float) -> list[dict[str, Any]]:
-    """A row a method, against the first one; medians over seeds, geometric means over cases."""
-    best: dict[tuple[Any, ...], float] = {}
-    for run in runs:
-        best[case(run)] = min(best.get(case(run), np.inf), run["best"])
-    places = np.unique(np.geomspace(FIRST, budget, 200).astype(int))
-    figures: dict[str, dict[tuple[Any, ...], list[tuple[float, float, float]]]] = {}
-    for run in runs:
-        reference = best[case(run)]
-        logs = np.log(np.minimum(curve(run, places), 1e3 * reference) / reference)
-        value = min(run["best"], 1e3 * reference) / reference
-        arrived = [n for n, v in run["curve"] if v <= target * reference]
-        figures.setdefault(run["method"], {}).setdefault(case(run), []).append(
-            (value, arrived[0] if arrived else np.inf, float(logs.mean()))
-        )
-    medians = {
-        method: {name: np.median(np.array(values), axis=0) for name, values in cases.items()}
-        for method, cases in figures.items()
-    }
-    first = medians[next(iter(medians))]
-    rows = []
-    for method, cases in medians.items():
-        both = [name for name in cases if name in first]
-        ratio = [first[name][0] / cases[name][0] for name in both]
-        low, high = interval(np.log(ratio))
-        reached = [n for n in both if np.isfinite(cases[n][1]) and np.isfinite(first[n][1])]
-        faster = [first[name][1] / cases[name][1] for name in reached]
-        cpu = [run["cpu_s"] for run in runs if run["method"] == method]
-        rows.append(
-            {
-                "method": method,
-                "cases": len(cases),
-                "seeds": seeds_of(runs, method),
-                "value / best": float(np.exp(np.mean([np.log(c[0]) for c in cases.values()]))),
-                "first / method": float(np.exp(np.mean(np.log(ratio)))) if ratio else None,
-                "from": float(np.exp(low)),
-                "to": float(np.exp(high)),
-                "reached": int(sum(np.isfinite(c[1]) for c in cases.values())),
-                "median samples": float(np.median([c[1] for c in cases.values()])),
-                "samples first / method": float(np.median(faster)) if faster else None,
-                "anytime": float(np.mean([c[2] for c in cases.values()])),
-                "cpu_s": float(np.mean(cpu)),
-            }
-        )
-    return rows
-
-
 def interval(logs: np.ndarray) -> tuple[float, float]:
     """The 95 % interval of a mean over cases (Student's t); nothing is said of fewer than two."""
     if len(logs) < 2:
@@ -276,60 +228,27 @@ def missing_lines(missing: list[dict[str, Any]], cases: int) -> Iterator[str]:
         yield f"missing: {method}, seed {seed}: {len(runs)} of {cases} cases ({which})"
 
 
-def show(rows: list[dict[str, Any]]) -> None:
-    """Print rows as a Markdown table."""
-    print("| " + " | ".join(rows[0]) + " |")
-    print("|" + "---|" * len(rows[0]))
-    for row in rows:
-        cells = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values()]
-        print("| " + " | ".join(cells) + " |")
-
-
-def keep(rows: list[dict[str, Any]], path: Path, arguments: argparse.Namespace) -> None:
-    """Write the table to a CSV file, each row with what it was measured on."""
-    told = {"cost_model": arguments.cost_model, "samples": arguments.budget}
-    with path.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, [*told, *rows[0]], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([{**told, **row} for row in rows])
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--methods", default=METHODS)
-    parser.add_argument("--cases", choices=sorted(CASES), default="compared")
-    parser.add_argument("--objectives", default=",".join(OBJECTIVES))
-    parser.add_argument("--cost-model", default="exact")
-    parser.add_argument("--budget", type=int, default=20_000)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--target", type=float, default=1.05)
-    parser.add_argument("--results", type=Path, default=Path("marl_cases.jsonl"))
-    parser.add_argument("--workers", type=int, default=1, help="processes of one thread each")
-    parser.add_argument("--no-run", action="store_true", help="only what the results file holds")
-    parser.add_argument("--json", action="store_true", help="print the table as JSON")
-    parser.add_argument("--csv", type=Path, help="write the table there too")
-    arguments = parser.parse_args()
-    if arguments.workers < 1:
-        parser.error(f"argument --workers: {arguments.workers}; expected 1 or more")
-    lines = arguments.results.read_text().splitlines() if arguments.results.exists() else []
-    done = {key(run): run for run in map(json.loads, lines)}
-    asked = list(wanted(arguments))
-    todo = [run for run in asked if key(run) not in done]
-    if not arguments.no_run:
-        found = run_missing(todo, arguments.workers, arguments.results)
-        done.update((key(run), run) for run in found)
-    runs = [done[key(run)] for run in asked if key(run) in done]
-    rows = table(runs, arguments.budget, arguments.target) if runs else []
-    if arguments.csv and rows:
-        keep(rows, arguments.csv, arguments)
-    if arguments.json:
-        print(json.dumps(rows, indent=2))
-    elif rows:
-        show(rows)
-    missing = [run for run in asked if key(run) not in done]
-    cases = len({case(run) for run in asked})
-    print(*missing_lines(missing, cases), sep="\n", end="\n" if missing else "", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+    given = asked(
+        __doc__,
+        methods=METHODS,
+        cases=("compared", None, sorted(CASES)),
+        objectives=",".join(OBJECTIVES),
+        cost_model="exact",
+        budget=20_000,
+        seeds=5,
+        results=Path("marl_cases.jsonl"),
+        workers=(1, "processes of one thread each"),
+        no_run=(False, "only say which runs the results file lacks"),
+    )
+    if given.workers < 1:
+        print(f"argument --workers: {given.workers}; expected 1 or more", file=sys.stderr)
+        raise SystemExit(2)
+    lines = given.results.read_text().splitlines() if given.results.exists() else []
+    done = {key(run) for run in map(json.loads, lines)}
+    runs = list(wanted(given))
+    if not given.no_run:
+        todo = [run for run in runs if key(run) not in done]
+        done.update(map(key, run_missing(todo, given.workers, given.results)))
+    missing = [run for run in runs if key(run) not in done]
+    print(*missing_lines(missing, len({case(run) for run in runs})), sep="\n", file=sys.stderr)

@@ -1,24 +1,26 @@
 """One hash a search: every sample's action and value, for each searcher, layer and cost model.
 
-    python benchmarks/sample_hashes.py > hashes.txt
-    python benchmarks/sample_hashes.py --exact exact:energy=maestro:area=maestro
+    python -m benchmarks sample_hashes > hashes.txt
+    python -m benchmarks sample_hashes --exact exact:energy=maestro:area=maestro
 
 Two versions that print the same lines search alike, sample by sample. Torch takes one thread.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 import baselines
+from benchmarks.frame import Table
 from maestro_env import Problem
 
 LAYERS = ("mobilenetv2.2", "vgg16.4")
 COST_MODELS = ("exact", "maestro")
-BUDGET = 2_000
 SLOW = {"bo": 60, "tpe": 100, "ppo": 600}
 """Searchers whose own work outgrows the samples: fewer of them."""
 
@@ -43,24 +45,31 @@ def comparable() -> list[str]:
     return [n for n, can in found.items() if not (can.proves_optimum or can.on_request)]
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--methods", nargs="*", help="all but provers and slow ones by default")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--exact", default="exact", help="exact with other options")
-    given = parser.parse_args()
-    for method in given.methods or comparable():
-        for layer in LAYERS:
-            for cost_model in COST_MODELS:
-                budget = SLOW.get(method, BUDGET)
-                model = given.exact if cost_model == "exact" else cost_model
-                found = sample_hash(method, layer, model, budget, given.seed)
-                print(f"{method:14} {layer:14} {cost_model:8} {budget:6} {found}", flush=True)
-
-
-if __name__ == "__main__":
+def keys(given: Any) -> Iterator[tuple[Any, ...]]:
+    """Searches by all methods; torch takes one thread."""
     import torch
 
     torch.set_num_threads(1)
-    main()
+    for method, layer, model in product(given.methods or comparable(), LAYERS, COST_MODELS):
+        yield method, layer, model, SLOW.get(method, given.budget)
+
+
+def row_of(given: Any, method: str, layer: str, model: str, budget: int) -> dict[str, str]:
+    """The hash of a search."""
+    chosen = given.exact if model == "exact" else model
+    return {"hash": sample_hash(method, layer, chosen, budget, given.seed)}
+
+
+TABLE = Table(
+    __doc__,
+    ("method", "layer", "cost_model", "budget", "hash"),
+    keys,
+    row_of,
+    options={
+        "methods": ([str], "all but provers and slow ones by default"),
+        "seed": 0,
+        "budget": 2_000,
+        "exact": ("exact", "exact with other options"),
+    },
+    quick={"budget": 100},
+)

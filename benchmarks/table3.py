@@ -29,16 +29,13 @@ DEFAULTS = {
 }
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
     """Run the comparison; an option that is given takes the place of the default."""
-    if "-h" in arguments or "--help" in arguments:
+    words = sys.argv[1:]
+    if "-h" in words or "--help" in words:
         print(__doc__)
         print("Defaults:", *(f"  {name} {value}" for name, value in DEFAULTS.items()), sep="\n")
         return
-    given = {word.partition("=")[0] for word in arguments}
+    given = {word.partition("=")[0] for word in words}
     defaults = [word for item in DEFAULTS.items() if item[0] not in given for word in item]
-    mapper(["compare", *defaults, *arguments])
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    mapper(["compare", *defaults, *words])

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 TENSORS: Final = ("input", "filter", "output")
 LEVELS: Final = ("DRAM", "L2", "L1")
 """Memory levels from the outermost one. DRAM holds everything; the others are buffers."""
+BYTE: Final = 8
 
 DRAM_KINDS: Final = ("HBM3", "HBM2", "LPDDR4", "DDR3")
 """Kinds of DRAM whose energy is known."""

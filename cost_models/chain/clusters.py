@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cost_models.buffers import LEVELS, Level, Wires
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 CLUSTERS = "clusters"
 
 
+@lru_cache(maxsize=64)
 def to_levels(chip: Accelerator, cluster_size: int | None = None) -> Chain:
     """The chain of a chip: L2 feeds clusters of PEs, or all PEs where none are given.
+
+    The last chips' are kept, with the prices that a chain keeps.
 
     Args:
         chip: The chip.

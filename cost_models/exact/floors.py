@@ -12,7 +12,6 @@ from cost_models.bounds import latency_bound, unique_elements
 from cost_models.buffers import TENSORS
 from cost_models.exact.energy import Counts
 from cost_models.exact.figures import MAESTRO_AREA, Setting, energy_nj
-from cost_models.exact.machine import Machine
 from layers import Layer, footprint
 
 Route = str | None
@@ -97,7 +96,7 @@ def _least_moves(
 ) -> Counter[str]:
     """Counts of a mapping that moves nothing twice, and has tensors pass the levels they may."""
     counts = Counter({"macs": layer.macs})
-    if any(routes) or not Machine(chip, doubled=True).plain:
+    if any(routes) or not chip.is_plain(doubled=True):
         counts |= {"l1_bits": 1, "l2_bits": 1}  # open buffers are priced as the smallest there are
     unique = unique_elements(layer)
     if padding_free:

@@ -10,7 +10,7 @@ import typer
 
 from mapper.commands.options import OptionError, accelerator_of, picture_file
 from mapper.commands.problem_options import LayerObjective, NamedChip
-from mapper.commands.work_options import StoreOptions
+from mapper.commands.work_options import StoreOption
 from marl_common import LARGEST_SEED, AsJson, engineering, option, takes_records
 from marl_runs import print_json, save_figure, tell
 
@@ -30,7 +30,7 @@ class BesideRun:
 
 
 @dataclass(frozen=True)
-class ShownRuns(StoreOptions, BesideRun):
+class ShownRuns(StoreOption, BesideRun):
     """What is shown of a run, where it is kept.
 
     Attributes:

@@ -11,7 +11,7 @@ import typer
 from mapper.commands import completion
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import MaybeLayer, NamedChip
-from mapper.commands.work_options import StoreOptions
+from mapper.commands.work_options import StoreOption
 from mapper.output import check_writable
 from marl_common import option, takes_records
 
@@ -33,7 +33,7 @@ class ExportTarget:
 
 
 @dataclass(frozen=True)
-class StoredRun:
+class RunOption:
     """A stored search.
 
     Attributes:
@@ -44,7 +44,7 @@ class StoredRun:
 
 
 @dataclass(frozen=True)
-class StoredSearch(StoreOptions, StoredRun):
+class StoredSearch(StoreOption, RunOption):
     """A stored search, and where it is kept."""
 
 

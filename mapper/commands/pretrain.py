@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TrainingOptions:
+class AgentTraining:
     """What is trained, and for how long.
 
     Attributes:
@@ -78,7 +78,7 @@ class TrainingWork:
 def pretrain(
     *,
     out: Annotated[Path, typer.Option("--out", help="File of the agents (.safetensors).")],
-    training: TrainingOptions,
+    training: AgentTraining,
     work: TrainingWork,
 ) -> None:
     """Train mapping policies over random layers, chips and objectives.
@@ -112,7 +112,7 @@ def pretrain(
 
 
 def _trainings(
-    training: TrainingOptions, work: TrainingWork
+    training: AgentTraining, work: TrainingWork
 ) -> tuple[list[Pretraining], int, str | None]:
     """A training a seed; how many are done at once, and on which Ray cluster.
 

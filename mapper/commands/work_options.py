@@ -10,7 +10,7 @@ from marl_common import MOST_THREADS, option
 
 
 @dataclass(frozen=True)
-class StoreOptions:
+class StoreOption:
     """Where work is kept.
 
     Attributes:
@@ -21,7 +21,7 @@ class StoreOptions:
 
 
 @dataclass(frozen=True)
-class WorkOptions(StoreOptions):
+class WorkOptions(StoreOption):
     """Where work is kept, and how much of it is done at once.
 
     Attributes:

@@ -70,7 +70,7 @@ class FilterCosts(NodeCosts):
         return sum(self.rooms[number].bits for number in filters)
 
     def resident(self, node: GraphNode, taken: Stays) -> Resident:
-        """See :meth:`NodeCosts.resident`."""
+        """See :meth:`Placement.resident`."""
         found = super().resident(node, taken)
         return found | {"filter"} if self._filter_of.get(node.name, -1) in taken else found
 

@@ -45,8 +45,7 @@ class ExactBounds:
     def __init__(self, asked: Asked, threads: int | None = None) -> None:
         layer, structures = asked.layer, asked.structures
         setting = asked.model.setting(asked.accelerator)
-        machine = asked.model.machine(asked.accelerator)
-        bypasses = [Bypass.of(machine, bypass) for bypass in structures.bypasses]
+        bypasses = [Bypass.of(asked.accelerator, bypass) for bypass in structures.bypasses]
         areas, per_element = np.zeros(len(structures.num_pes)), (0.0, 0.0)
         if "area_um2" in asked.figures:
             areas, per_element = _areas(setting, structures.num_pes)

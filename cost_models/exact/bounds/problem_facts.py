@@ -16,7 +16,6 @@ from cost_models.lower_bounds import Structures
 from layers import Layer
 
 if TYPE_CHECKING:
-    from cost_models.exact.machine import Machine
     from cost_models.exact.options import ExactOptions
 
 CYCLES, ENERGIES, AREA = ("latency_cycles",), ("energy_nj", "energy_total_nj"), ("area_um2",)
@@ -52,11 +51,11 @@ class Bypass:
     l1: int
 
     @classmethod
-    def of(cls, machine: Machine, bypass: Sequence[Sequence[bool]]) -> Bypass:
-        """Join a mapping's `bypass`, ``(2, 3)``, with the chip's."""
+    def of(cls, chip: Accelerator, bypass: Sequence[Sequence[bool]]) -> Bypass:
+        """What is bypassed where a mapping's `bypass`, ``(2, 3)``, comes on top of the chip's."""
         masks = [
-            sum(1 << t for t in range(TENSORS) if chosen[t] or not held[t])
-            for held, chosen in zip(machine.holds, bypass, strict=True)
+            sum(1 << t for t in range(TENSORS) if chosen[t] or not level.holds[t])
+            for level, chosen in zip(chip.buffers(), bypass, strict=True)
         ]
         return cls(*masks)
 
@@ -75,17 +74,17 @@ def problem_row(asked: Asked, bypassed: Bypass, area: tuple[float, float]) -> ND
         area: Area of an element that L2, or every L1 together, must hold [um^2].
     """
     model, layer, figures = asked.model, asked.layer, asked.figures
-    machine, free = model.machine(asked.accelerator), is_free(model, layer)
-    inputs, filters, outputs, psums = machine.widths
+    chip, free = asked.accelerator, is_free(model, layer)
+    inputs, filters, outputs, psums = chip.widths
     share = real_inputs(layer) / layer.input_size if free else 1.0
     loose = free or (model.window == "box" and _skips(layer, asked.structures))
     fills = model.latency == "stepwise"
     distances = [_distances(layer, pair) for pair in range(2)]
     here = sum(1 << t for t, whole in enumerate(model.residents) if whole)
-    held, slots = _rooms(machine, bypassed, here, asked.limits)
+    held, slots = _rooms(asked, bypassed, here)
     bits = (inputs * share, filters, psums)
+    buffers = chip.buffers(model.double_buffer)
     crossing = [0.0 if here >> t & 1 else width for t, width in enumerate(bits)]
-    buffers = machine.buffers
     values: dict[str, Any] = {
         "retain": model.halo_time == "retain",
         "fills": fills,
@@ -149,18 +148,19 @@ _Room = tuple[float, ...]
 
 
 def _rooms(
-    machine: Machine, bypassed: Bypass, here: int, most: Mapping[str, float]
+    asked: Asked, bypassed: Bypass, here: int
 ) -> tuple[list[list[float]], list[list[_Room]]]:
     """Bits that an element takes, by level and tensor, and each level's capacities.
 
     A capacity is followed by the bits that an element of each tensor takes of it; the last is what
     a limit such as ``max_l2_bytes`` leaves of all.
     """
-    inputs, filters, _, psums = machine.widths
+    inputs, filters, _, psums = asked.accelerator.widths
+    buffers = asked.accelerator.buffers(asked.model.double_buffer)
     held: list[list[float]] = []
     slots: list[list[_Room]] = []
     levels = ((bypassed.l2 | here, "max_l2_bytes"), (bypassed.l1, "max_l1_bytes"))
-    for buffer, (absent, name) in zip(machine.buffers, levels, strict=True):
+    for buffer, (absent, name) in zip(buffers, levels, strict=True):
         bits = [
             0.0 if absent >> t & 1 else float(width * buffer.copies[t])
             for t, width in enumerate((inputs, filters, psums))
@@ -173,8 +173,8 @@ def _rooms(
         for t, limit in enumerate(own):
             if limit is not None and bits[t]:
                 limits.append((limit, *(bits[i] if i == t else 0.0 for i in range(TENSORS))))
-        if name in most and any(bits):
-            limits.append((8 * most[name], *bits))
+        if name in asked.limits and any(bits):
+            limits.append((8 * asked.limits[name], *bits))
         held.append(bits)
         slots.append(limits)
     return held, slots
