@@ -114,7 +114,7 @@ class PPO:
     def _step(self, loss: Tensor) -> None:
         """Move the policies down a loss, by gradients of bounded norm."""
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch has no type there
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.policies.parameters(), MAX_GRADIENT)
         self.optimizer.step()
 

@@ -28,7 +28,7 @@ def test_canonical_actions_are_the_same_mappings(memories: int, options: dict[st
     rng = np.random.default_rng(memories)
     for text in LAYERS:
         chip = random_chip(rng, memories)
-        space = ChainSpace(layer(text), chip, **options)  # type: ignore[arg-type]
+        space = ChainSpace(layer(text), chip, **options)
         actions = space.sample(60, 3)
         canonical = space.canonical(actions)
         assert (space.canonical(canonical) == canonical).all()
@@ -48,7 +48,7 @@ def test_equal_keys_cost_the_same(options: dict[str, object]) -> None:
     alike = 0
     for memories in (1, 2, 3):
         chip = random_chip(rng, memories)
-        space = ChainSpace(small, chip, **options)  # type: ignore[arg-type]
+        space = ChainSpace(small, chip, **options)
         batch = space.decode(space.sample(1500, 0))
         costs = EXACT.evaluate_batch(small, chip, batch)
         keys = nest_keys(small, chip, batch, load("exact").capabilities.symmetry)
@@ -149,7 +149,7 @@ def test_a_mapping_outside_the_space_says_what_is_offered() -> None:
 )
 def test_options_of_another_kind_are_refused(options: object, says: str) -> None:
     with pytest.raises(MapSpaceError, match=says):
-        make_space(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], options)  # type: ignore[arg-type]
+        make_space(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], options)
 
 
 @pytest.mark.parametrize("name", CHAINS)

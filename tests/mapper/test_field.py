@@ -63,7 +63,7 @@ def node(one: ToolNode) -> dict[str, Any]:
     """An exported node as `accelforge_map` prints one."""
     names = {ForgeStorage: "Storage", ForgeTemporal: "Temporal", ForgeSpatialLoop: "Spatial"}
     said = {name: value if name == "tensors" else str(value) for name, value in one}
-    return said | {"node": names.get(type(one), "Compute")}  # type: ignore[arg-type]
+    return said | {"node": names.get(type(one), "Compute")}
 
 
 @pytest.mark.parametrize("chip", ["edge", "simba", "eyeriss-rs"])
@@ -125,7 +125,7 @@ def test_an_answer_of_zigzag_with_three_dimensions_on_an_axis_is_in_the_full_spa
 def test_the_least_space_that_has_an_answer_is_told(units: str, space: str) -> None:
     told = {"C": ["C", 3], "K": ["K", 7], "Y": ["OY", 8]}
     outside = [told[dim] for dim in told if dim not in units]
-    loops = {t: [*levels[:-1], [*levels[-1], *outside]] for t, levels in UNEVEN["loops"].items()}  # type: ignore[attr-defined]
+    loops = {t: [*levels[:-1], [*levels[-1], *outside]] for t, levels in UNEVEN["loops"].items()}
     said = UNEVEN | {"units": {"D1": [told[dim] for dim in units]}, "loops": loops}
     mapping = ZigZag("loma").read(BERT, said).mapping
     assert mapping is not None
