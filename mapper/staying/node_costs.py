@@ -9,6 +9,7 @@ from cost_models import Chain
 from layers import GraphNode, Layer, NetworkGraph
 from mapper.staying.network_result import NodeResult
 from mapper.staying.placement import Placement
+from mapper.staying.rooms import Stays, taken_bits
 from mapper.staying.shape_facts import (
     ENERGY,
     LATENCY,
@@ -18,7 +19,6 @@ from mapper.staying.shape_facts import (
     SumWeights,
 )
 from mapper.staying.stay_proof import StaySetting
-from mapper.staying.stay_schedule import Stays, taken_bits
 
 if TYPE_CHECKING:
     from baselines import StructureSpace

@@ -12,9 +12,8 @@ from typing import Any
 import cost_models
 from cost_models import Accelerator, Chain, Moved, pass_cost
 from layers import GraphNode, NetworkGraph, NodeKind
-from mapper.staying.rooms import home_of, rooms_of
+from mapper.staying.rooms import Stays, home_of, rooms_of, taken_bits
 from mapper.staying.shape_facts import Resident
-from mapper.staying.stay_schedule import Stays, taken_bits
 
 
 class Placement:
