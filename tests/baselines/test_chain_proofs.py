@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +11,15 @@ import pytest
 import baselines
 from baselines import ProofProgress, can_prove, prove
 from baselines.optimal.chain_entries import as_uneven, even_problem
-from baselines.optimal.chain_proving import prove_chain
+from baselines.optimal.chain_proving import _even_first, prove_chain
+from baselines.optimal.chain_solver import ChainSolver
 from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.chain_values import improved
 from baselines.optimal.proof import ProofLimits
 from benchmarks.chain_check import brute_force
 from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_problems import random_problem
+from benchmarks.field.cases import FieldCase
 from cost_models import (
     ChainBatch,
     ChainBrancher,
@@ -65,6 +68,18 @@ def test_uneven_mappings_begin_from_the_best_even_one() -> None:
     action = as_uneven(problem.space, space, space.encode(batch)[0])
     assert action is not None
     assert problem.look(action[None]).values[0] == pytest.approx(even.value, rel=1e-12)
+
+
+def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> None:
+    """A few boxes of all tiles end far above whole factors' best, from which they begin."""
+    case = FieldCase("llama-3-8b.0", "edge")
+    problem = Problem(case.layer, case.chip, "energy", case.model, {"uneven": True})
+    whole = prove(even_problem(problem, whole=True), boxes=250)
+    assert whole.value < 0.99 * prove(even_problem(problem), boxes=250).value
+    solver = ChainSolver(problem, ())
+    monkeypatch.setattr(solver, "better", lambda action: solver.look(action[None]))
+    _even_first(problem, solver, ProofLimits(boxes=1_000))
+    assert solver.value <= whole.value * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
@@ -124,6 +139,11 @@ def test_ragged_pieces_move_as_often_as_further_out() -> None:
     """Counted once there, inputs cost too little over wires, and the proof does not end."""
     proof = prove(Problem("bert_base.1", "simba"), boxes=5_000_000)
     assert proof.status == "optimal"
+
+
+def test_a_way_whose_units_no_tile_needs_is_ruled_out() -> None:
+    """Some way of it leaves no tile inside; such tables were taken for a mistake of shape."""
+    assert prove(Problem("resnet18.conv2_1a", "eyeriss-rs"), boxes=3_000_000).status == "optimal"
 
 
 def test_limits_hold_and_an_empty_space_is_proven() -> None:
