@@ -135,6 +135,14 @@ def test_bounds_rise_to_a_mapping_and_stay_below_it(chip: str) -> None:
     assert shares["energy_structure"] > 0.97
 
 
+def test_first_tiles_that_come_later_are_not_waited_for_twice() -> None:
+    """A bound of steps that wait kept what they wait for, and inner first tiles were added."""
+    problem = random_problem(20226, 3_000, 5_000_000)
+    mapping = problem.look(problem.space.sample(12, 20226)[5:6]).mappings[0]
+    shares = losses_of(problem, mapping)
+    assert max(float(share) for share in shares.values()) <= 1
+
+
 def test_ragged_pieces_move_as_often_as_further_out() -> None:
     """Counted once there, inputs cost too little over wires, and the proof does not end."""
     proof = prove(Problem("bert_base.1", "simba"), boxes=5_000_000)
