@@ -28,7 +28,7 @@ WRITTEN = {
     "exact_simulated.py": "exact-simulated.csv exact-padded.csv",
     "exact_speed.py": "exact-speed.json",
     "exact_speed_against.py": "exact-speed-against.txt",
-    "explore_designs.py": "explore.csv explore-keep.csv",
+    "explore_designs.py": "explore.csv explore-keep.csv explore-keep-time.csv",
     "export_costs.py": "export-costs*.csv",
     "export_counts.py": "export-counts.csv",
     "export_programs.py": "export-programs.csv",
