@@ -21,7 +21,7 @@ WRITTEN = {
     "crosscheck.py": "crosscheck-timeloop.csv",
     "edits/campaign.py": "edits.txt",
     "exact_simulated.py": "exact-simulated.csv exact-padded.csv",
-    "explore_designs.py": "explore.csv explore-keep.csv",
+    "explore_designs.py": "explore.csv explore-keep.csv explore-keep-time.csv",
     "export_costs.py": "export-costs*.csv",
     "marl_controls.py": "marl-controls.csv marl-controls-pairs.csv marl-controls-runs.csv",
     "mast/ablation.py": "mast-ablation-tuned.csv",
