@@ -42,18 +42,19 @@ def comparable() -> list[str]:
 
 
 def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """A row a method: the geometric mean over layers of value over bound, on each chip."""
+    """A row a method: the geometric mean of value over bound, by chip and objective."""
     found: dict[str, dict[str, list[float]]] = {}
     for row in rows:
-        by_chip = found.setdefault(row["method"], {})
-        by_chip.setdefault(row["chip"], []).append(math.log(float(row["ratio"])))
+        columns = found.setdefault(row["method"], {})
+        column = f"{row['chip']} {row['objective']}"
+        columns.setdefault(column, []).append(math.log(float(row["ratio"])))
     means = {
-        method: {chip: math.exp(statistics.fmean(logs)) for chip, logs in by_chip.items()}
-        for method, by_chip in found.items()
+        method: {column: math.exp(statistics.fmean(logs)) for column, logs in columns.items()}
+        for method, columns in found.items()
     }
     order = sorted(means, key=lambda method: math.prod(means[method].values()))
     return [
-        {"method": method} | {chip: f"{mean:.3g}" for chip, mean in means[method].items()}
+        {"method": method} | {column: f"{mean:.3g}" for column, mean in means[method].items()}
         for method in order
     ]
 
@@ -85,7 +86,8 @@ def main() -> None:
     args = parser.parse_args()
     rows = known(args.out)
     if args.summary is not None:
-        write(args.summary, ("method", *CHAINS), summary(rows))
+        means = summary(rows)
+        write(args.summary, means[0], means)
         return
     done = {tuple(row[name] for name in OF_SEARCH) for row in rows}
     every = product(range(args.seeds), args.methods, args.chips, args.objectives, args.layers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.chain.batch import ChainBatch
-from cost_models.chain.batch_costs import ChainCounter, stacked
+from cost_models.chain.batch_costs import ChainCounter
 from cost_models.chain.chip import Chain
 from cost_models.chain.clusters import as_chain
+from cost_models.chain.cost_columns import stacked
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.cost import Cost, CostBatch, FloatArray
@@ -63,11 +65,6 @@ class NestModel(ExactOptions):
     """A model of the counts of a loop nest; :meth:`_count` says how they are found."""
 
     threads: int | None = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
-        self._last: Prepared | None = None
 
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
         """Fill in counts and reasons of some mappings."""
@@ -127,7 +124,7 @@ class NestModel(ExactOptions):
                 )
             self.check_two_levels()
             return self._evaluate_chains(layer, accelerator, mappings)
-        known = self._prepared(layer, accelerator)
+        known = _prepared(self, layer, accelerator)
         rows = _rows(known, mappings)
         infeasible = known.too_large[bool(rows.wide.any())]
         reasons = rows.reasons
@@ -158,28 +155,17 @@ class NestModel(ExactOptions):
         """Costs of `B` mappings of a chip of any depth, one after the other."""
         return stacked([self.evaluate(layer, chip, mapping) for mapping in mappings])
 
-    def _prepared(self, layer: Layer, accelerator: Accelerator) -> Prepared:
-        """What the mappings of a layer on an accelerator share; the last ones are kept."""
-        last = self._last
-        if last is not None and last.layer is layer and last.accelerator is accelerator:
-            return last
-        found = self._known.get((layer, accelerator))
-        if found is None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            found = self._known[layer, accelerator] = self._prepare(layer, accelerator)
-        self._last = found
-        return found
 
-    def _prepare(self, layer: Layer, accelerator: Accelerator) -> Prepared:
-        return Prepared(
-            layer,
-            accelerator,
-            self.is_plain(layer, accelerator),
-            (too_large(layer), too_large(layer, False)),
-            record_of(self.nest(layer, *as_chain(accelerator, _ANY, layer))),
-            self.setting(accelerator),
-        )
+@lru_cache(_KEPT)
+def _prepared(model: NestModel, layer: Layer, accelerator: Accelerator) -> Prepared:
+    return Prepared(
+        layer,
+        accelerator,
+        model.is_plain(layer, accelerator),
+        (too_large(layer), too_large(layer, False)),
+        record_of(model.nest(layer, *as_chain(accelerator, _ANY, layer))),
+        model.setting(accelerator),
+    )
 
 
 class ExactModel(NestModel):
@@ -202,7 +188,6 @@ class ExactModel(NestModel):
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.threads = threads
         self._counters: dict[Any, ChainCounter] = {}
-        self._counter: ChainCounter | None = None
 
     def lower_bounds_of(
         self,
@@ -244,7 +229,7 @@ class ExactModel(NestModel):
         counts: dict[str, Any] = {**costs.counts, "num_pes": accelerator.num_pes}
         bits = accelerator.widths.input * (1 + self.double_buffer)
         fits = costs.feasible.copy()
-        buffers = self.machine(accelerator).buffers
+        buffers = accelerator.buffers(self.double_buffer)
         for name, buffer in zip(("l2_peak", "l1_peak"), buffers, strict=True):
             if buffer.capacity_bits is not None:
                 fits &= counts[name] * bits <= buffer.capacity_bits
@@ -269,15 +254,12 @@ class ExactModel(NestModel):
         return count(nest)
 
     def _evaluate_chains(self, layer: Layer, chip: Chain, mappings: ChainBatch) -> CostBatch:
-        known = self._counter
-        if known is None or not known.serves(layer, chip, mappings):
-            key = (layer, chip, mappings.levels, mappings.slots)
+        key = (layer, chip, mappings.levels, mappings.slots)
+        if key not in self._counters:
             if len(self._counters) >= _KEPT:
                 self._counters.clear()
-            if key not in self._counters:
-                self._counters[key] = ChainCounter(self, layer, chip, mappings)
-            known = self._counter = self._counters[key]
-        return known.evaluate(
+            self._counters[key] = ChainCounter(self, layer, chip, mappings)
+        return self._counters[key].evaluate(
             mappings,
             self.threads or default_threads(),
             lambda mapping: self.evaluate(layer, chip, mapping),

@@ -120,6 +120,12 @@ def test_bounds_rise_to_a_mapping_and_stay_below_it(chip: str) -> None:
     assert shares["energy_structure"] > 0.97
 
 
+def test_ragged_pieces_move_as_often_as_further_out() -> None:
+    """Counted once there, inputs cost too little over wires, and the proof does not end."""
+    proof = prove(Problem("bert_base.1", "simba"), boxes=5_000_000)
+    assert proof.status == "optimal"
+
+
 def test_limits_hold_and_an_empty_space_is_proven() -> None:
     free = random_problem(2, 1_000, 30_000)
     cost = prove(free)
@@ -188,7 +194,7 @@ def test_searchers_give_the_proven_mapping() -> None:
     ],
 )
 def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:
-    reason = can_prove(Problem("resnet18.5", "simba", **given))  # type: ignore[arg-type]
+    reason = can_prove(Problem("resnet18.5", "simba", **given))
     assert reason is not None
     assert why in reason
 

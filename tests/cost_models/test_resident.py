@@ -87,7 +87,7 @@ def _few_first_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 def problem_of(rng: np.random.Generator, moving: int = 8, most: int = 8) -> Problem:
     """A random problem some of whose tensors are in L2, with what they leave of it."""
     plain = random_problem(rng, most, moving)
-    options = {**plain.cost_model.options, "resident": resident_of(rng)}  # type: ignore[attr-defined]
+    options = {**plain.cost_model.options, "resident": resident_of(rng)}
     if rng.random() < 0.5:
         options["cycle_nj"] = float(rng.choice([1e-4, 0.01, 1.0]))
     limits = dict(plain.limits)

@@ -84,6 +84,7 @@ class ChainNode:
         energy: What is known to be spent [nJ].
         sums: Memory that keeps outputs, and at most how many elements leave it.
         held: How each tensor moved last.
+        sure: How all of it moved at least.
         ports: Bits in and out of each memory's port, and of first tiles.
         start: Cycles, but for first tiles, of the outermost memory's first step, and of what comes
             into it afterwards.
@@ -97,6 +98,7 @@ class ChainNode:
     energy: float
     sums: tuple[int, float]
     held: tuple[LastMove, LastMove, LastMove]
+    sure: tuple[LastMove, LastMove, LastMove]
     ports: tuple[tuple[float, float, float], ...]
     start: float = 0.0
 

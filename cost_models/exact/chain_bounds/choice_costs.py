@@ -129,12 +129,12 @@ class ChoiceCosts:
             "moved": [[[0.0, 0.0], [0.0, 0.0]] for _ in node.ports],
         }
         for t in range(3):
-            reads, share, fills, (given, own) = self.moves.moves(node, options, kind, t)
-            found["moves"].append((reads, share, fills, given))
+            reads, share, fills, (given, own), sure = self.moves.moves(node, options, kind, t)
+            found["moves"].append((reads, share, fills, given, sure))
             running, idle = float(self.spread.whole(t)) * share, self._idle(t, m, share)
             rows = given[0] * given[1]
-            takers = self._takers(options, t) * idle
-            rate = running * reads + idle / rows
+            takers = sure[1] * idle
+            rate = running * reads + sure[0] * idle / rows
             found["amounts"].append((rate, running * fills + takers / rows, given))
             if not facts.keeps[m][t]:
                 continue
@@ -182,13 +182,6 @@ class ChoiceCosts:
             for window, (d, _) in enumerate(WINDOWS):
                 least *= self.togo.once(keeper, window, self.spread.extents[d])
         return (1.0 - share) * least
-
-    def _takers(self, options: list[TileOptions], t: int) -> Any:
-        """Instances that get each element of a tensor, at least: those that all pieces need."""
-        found: Any = 1.0
-        for p in self.tables.free(t):
-            found = found * self.tables.axis(p, np.ceil(options[p].many / options[p].steps))
-        return found
 
     def _moved(
         self, found: dict[str, Any], before: Any, options: list[TileOptions], kind: Class, t: int,
