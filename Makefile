@@ -78,7 +78,7 @@ quick: build
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q $(QUICK)
 
 bench: $(VENV)/.dev
-	@for name in chain_speed env_speed exact_speed levels_speed maestro_speed optimal_speed; do echo "== $$name"; $(BIN)/python -m benchmarks $$name || exit 1; done
+	@for name in chain_speed env_speed exact_speed levels_speed optimal_speed; do echo "== $$name"; $(BIN)/python -m benchmarks $$name || exit 1; done
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html

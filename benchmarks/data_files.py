@@ -19,7 +19,6 @@ WRITTEN = {
     "chain_searchers.py": "chain-searchers*.csv chain-seeds.csv",
     "chain_speed.py": "chain-speed.csv chain-comparison.csv",
     "crosscheck.py": "crosscheck-timeloop.csv",
-    "edits/campaign.py": "edits.txt",
     "exact_simulated.py": "exact-simulated.csv exact-padded.csv",
     "explore_designs.py": "explore.csv explore-keep.csv explore-keep-time.csv",
     "export_costs.py": "export-costs*.csv",

@@ -1,8 +1,12 @@
-"""Speed and memory of the exact model.
+"""Speed and memory of a cost model, the exact one by default.
 
-Random mappings of a layer with balanced tiles go through the batch in one call, stepwise and
-bound, on one thread and on two; then single calls. Each figure is the best of several runs. Buffers
-are unlimited, so that no mapping is cut short by a limit; `--limits` keeps them.
+    python -m benchmarks exact_speed --json > docs/data/exact-speed.json
+    MAESTRO_BIN=... python -m benchmarks exact_speed --cost-model maestro --limits
+
+Random mappings of a layer with balanced tiles go through the batch in one call (of `exact` stepwise
+and bound), on one thread and on two; then single calls, and the stock MAESTRO program's. Each
+figure is the best of several runs. Buffers are unlimited, so that no mapping is cut short by a
+limit; `--limits` keeps them.
 
 The first call is timed in a process of its own, imports included. Peak memory is that of a process
 which evaluates `--memory` mappings in one call.
@@ -10,6 +14,7 @@ which evaluates `--memory` mappings in one call.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -29,7 +34,7 @@ import sys, time
 start = time.perf_counter(); cpu = time.process_time()
 import cost_models, layers
 from cost_models import Mapping
-mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "Y"), ({"K": 4}, {"K": 2, "C": 4, "Y": 2, "X": 7}), 8)
+mapping = Mapping(("KCYXRS", "KCYXRS"), ("C", "C"), ({"C": 1}, {"C": 1}), 1)
 cost = cost_models.load(sys.argv[1]).evaluate(
     layers.get("mobilenetv2.2"), cost_models.Accelerator(168), mapping)
 assert cost.feasible
@@ -106,10 +111,12 @@ def main() -> None:
     batch = space.decode(space.sample(given.mappings, 0))
     result: dict[str, Any] = {"cost_model": given.cost_model, "layer": given.layer}
     result["accelerator"] = chip.to_dict()
-    for latency in ("stepwise", "bound"):
+    exact = given.cost_model.partition(":")[0] == "exact"
+    for latency in ("stepwise", "bound") if exact else ("batch",):
         walls, cpus = {}, {}
+        options = {"latency": latency} if exact else {}
         for threads in (1, 2):
-            model = cost_models.load(given.cost_model, latency=latency, threads=threads)
+            model = cost_models.load(given.cost_model, threads=threads, **options)
             model.evaluate_batch(layer, chip, batch.take(slice(0, 10)))
             walls[threads], cpus[threads] = best_of(
                 given.runs,
@@ -117,11 +124,16 @@ def main() -> None:
             )
             result[f"{latency}, {threads} threads [mappings/s]"] = given.mappings / walls[threads]
             if threads == 1:
+                alone = given.mappings / walls[1]
                 per_second = given.mappings / cpus[1]
                 result[f"{latency}, 1 thread [mappings/s of processor]"] = per_second
         result[f"{latency}, two threads over one"] = walls[1] / walls[2]
         # what two idle cores would give: on a busy machine the wall time says little
         result[f"{latency}, two threads over one [processor]"] = 2 * cpus[1] / cpus[2]
+    if os.environ.get("MAESTRO_BIN"):
+        stock, few = cost_models.load("maestro-binary"), batch.take(slice(0, 100))
+        wall, _ = best_of(1, lambda: stock.evaluate_batch(layer, chip, few))
+        result["stock program, times as long"] = wall / 100 * alone
     result["single call, median [us]"] = single_call_us(given.cost_model, layer, chip, 4000)
     if not given.skip_first:
         result |= first_call(given.cost_model)

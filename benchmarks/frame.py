@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from marl_common import atomic_write
 
@@ -60,6 +60,16 @@ def share_of(text: str) -> tuple[int, int]:
     if not (part.isdecimal() and parts.isdecimal() and int(part) < int(parts)):
         raise argparse.ArgumentTypeError(f"got {text!r}, expected I/N, 0 <= I < N, as 0/2")
     return int(part), int(parts)
+
+
+def refuse(text: str) -> NoReturn:
+    """End with one line, as a wrong option does.
+
+    Raises:
+        SystemExit: Always (2).
+    """
+    print(text, file=sys.stderr)
+    raise SystemExit(2)
 
 
 def known(path: Path | None) -> list[Row]:
@@ -138,9 +148,7 @@ def filled(
         path.write_bytes(whole[: whole.rfind(b"\n") + 1])  # a run was stopped within a line
     rows = known(path)
     if rows and set(rows[0]) != set(columns):
-        print(f"{path}: has other columns; expected {', '.join(columns)}; name another file",
-              file=sys.stderr)  # fmt: skip
-        raise SystemExit(2)
+        refuse(f"{path}: has other columns; expected {', '.join(columns)}; name another file")
     order = list(rows[0] if rows else columns)
     for key in keys:
         named = dict(zip(columns, map(str, key), strict=False))

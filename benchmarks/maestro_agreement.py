@@ -14,12 +14,11 @@ from __future__ import annotations
 import csv
 import os
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.frame import asked, show_figures
+from benchmarks.frame import asked, refuse, show_figures
 from cost_models import Accelerator, load, parse_network
 from cost_models.maestro.binary import BinaryModel
 from tests.cost_models.maestro_reference import differences, read_row, read_rows
@@ -89,8 +88,7 @@ def compare_networks(folder: Path) -> tuple[Counter[str], list[str]]:
 def main() -> None:
     given = asked(__doc__, path_=(Path, "a CSV file, or a folder of .m files"), json=False)
     if given.path.is_dir() and not os.environ.get("MAESTRO_BIN"):
-        print("a folder needs the stock program; set MAESTRO_BIN to it", file=sys.stderr)
-        raise SystemExit(2)
+        refuse("a folder needs the stock program; set MAESTRO_BIN to it")
     compare = compare_networks if given.path.is_dir() else compare_rows
     found, notes = compare(given.path)
     show_figures(dict(sorted(found.items())) | {"notes": notes}, given.json)

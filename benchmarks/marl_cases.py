@@ -2,8 +2,8 @@
 
     python -m benchmarks marl_cases --methods marl,ga,gamma --seeds 3 --results cases.jsonl
 
-Four layers on `archgym`, four on `edge`, three objectives each (`--cases table3`: the eight of
-`table3`, all on `edge`; `two`: two on `archgym`, for methods that take minutes).
+Four layers on `archgym`, four on `edge`, three objectives each (`--cases table3`: the eight of the
+paper's Table III, on `edge`; `two`: two on `archgym`, for methods that take minutes).
 Every finished run is a line of the results file, which this process alone writes; the same command
 continues, and `--no-run` only says which runs are missing. A method may carry options of its
 config: `marl:policy=false` is marl without its policies, and `marl:warm_start=neighbour` begins
@@ -15,14 +15,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
-import signal
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +27,11 @@ from scipy import stats
 
 import baselines
 from benchmarks import neighbours
-from benchmarks.frame import asked
+from benchmarks.frame import asked, refuse
+from benchmarks.pool import worked
 from maestro_env import Problem
 
+Run = dict[str, Any]
 CASES = {
     "compared": {
         "archgym": ("mobilenetv2.2", "resnet18.1", "vgg16.1", "alexnet.2"),
@@ -70,7 +67,7 @@ def parse_method(text: str) -> tuple[str, dict[str, Any]]:
     return name, {key: yaml.safe_load(value) for key, value in (p.split("=") for p in pairs)}
 
 
-def wanted(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def wanted(arguments: argparse.Namespace) -> Iterator[Run]:
     """Every run that the arguments ask for, seed by seed, so that a table fills evenly."""
     for seed in range(arguments.seeds):
         for method in arguments.methods.split(","):
@@ -88,13 +85,13 @@ def wanted(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
                         }
 
 
-def key(run: dict[str, Any]) -> tuple[Any, ...]:
+def key(run: Run) -> tuple[Any, ...]:
     """What makes two runs the same."""
     names = ("cost_model", "accelerator", "layer", "objective", "method", "seed", "budget")
     return tuple(run[name] for name in names)
 
 
-def case(run: dict[str, Any]) -> tuple[Any, ...]:
+def case(run: Run) -> tuple[Any, ...]:
     """The problem of a run."""
     return run["cost_model"], run["accelerator"], run["layer"], run["objective"]
 
@@ -103,7 +100,7 @@ _warm: set[tuple[str, str]] = set()
 """Pairs of method and cost model that this process has imported already."""
 
 
-def warm_up(run: dict[str, Any]) -> None:
+def warm_up(run: Run) -> None:
     """Import what a search needs, once a process: its time is not counted."""
     name, options = parse_method(run["method"])
     if (name, run["cost_model"]) in _warm:
@@ -117,7 +114,7 @@ def warm_up(run: dict[str, Any]) -> None:
     _warm.add((name, run["cost_model"]))
 
 
-def search(run: dict[str, Any]) -> dict[str, Any]:
+def search(run: Run) -> Run:
     """Run one search and keep its curve."""
     warm_up(run)
     problem = Problem(run["layer"], run["accelerator"], run["objective"], run["cost_model"])
@@ -135,43 +132,12 @@ def search(run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def search_all(
-    todo: list[dict[str, Any]], workers: int
-) -> Iterator[tuple[dict[str, Any], dict[str, Any] | Exception]]:
-    """Each run with its result or the error that ended it, in the order in which they finish."""
-    if workers == 1:
-        for run in todo:
-            try:
-                yield run, search(run)
-            except Exception as error:
-                yield run, error
-        return
-    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ[name] = "1"  # read by the processes when they start
-    pool = ProcessPoolExecutor(
-        workers, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)
-    )
-    try:
-        futures = {pool.submit(search, run): run for run in todo}
-        for future in as_completed(futures):
-            try:
-                yield futures[future], future.result()
-            except BrokenProcessPool:
-                raise
-            except Exception as error:
-                yield futures[future], error
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def run_missing(
-    todo: list[dict[str, Any]], workers: int, results: Path
-) -> Iterator[dict[str, Any]]:
+def run_missing(todo: list[Run], workers: int, results: Path) -> Iterator[Run]:
     """Search what is missing, a line of the results file each; one that fails stops no other."""
     kept = 0
     try:
         with results.open("a") as stream:
-            for run, found in search_all(todo, workers):
+            for run, found in worked(search, todo, workers):
                 if isinstance(found, Exception):
                     print(f"failed: {label(run)}: {found}", file=sys.stderr)
                     continue
@@ -179,18 +145,17 @@ def run_missing(
                 stream.flush()
                 kept += 1
                 yield found
-    except (KeyboardInterrupt, BrokenProcessPool) as error:
-        why = "a process was killed" if isinstance(error, BrokenProcessPool) else "interrupted"
-        print(f"{why}: {kept} new runs kept; the same command continues", file=sys.stderr)
-        sys.exit(1 if isinstance(error, BrokenProcessPool) else 130)
+    except KeyboardInterrupt:
+        print(f"interrupted: {kept} new runs kept; the same command continues", file=sys.stderr)
+        sys.exit(130)
 
 
-def label(run: dict[str, Any]) -> str:
+def label(run: Run) -> str:
     """A run in words."""
     return f"{run['method']} on {', '.join(case(run)[::-1])}, seed {run['seed']}"
 
 
-def curve(run: dict[str, Any], places: np.ndarray) -> np.ndarray:
+def curve(run: Run, places: np.ndarray) -> np.ndarray:
     """Best value so far after each number of samples; inf before the first."""
     if not run["curve"]:
         return np.full(len(places), np.inf)
@@ -207,7 +172,7 @@ def interval(logs: np.ndarray) -> tuple[float, float]:
     return float(np.mean(logs) - half), float(np.mean(logs) + half)
 
 
-def seeds_of(runs: list[dict[str, Any]], method: str) -> str:
+def seeds_of(runs: list[Run], method: str) -> str:
     """Seeds a case of a method, such as `3`, or `1-3` where some cases have fewer."""
     counts: dict[tuple[Any, ...], int] = {}
     for run in runs:
@@ -217,9 +182,9 @@ def seeds_of(runs: list[dict[str, Any]], method: str) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def missing_lines(missing: list[dict[str, Any]], cases: int) -> Iterator[str]:
+def missing_lines(missing: list[Run], cases: int) -> Iterator[str]:
     """A line a method and seed that lacks runs: which, by name where they are few."""
-    groups: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, int], list[Run]] = {}
     for run in missing:
         groups.setdefault((run["method"], run["seed"]), []).append(run)
     for (method, seed), runs in groups.items():
@@ -242,8 +207,7 @@ def main() -> None:
         no_run=(False, "only say which runs the results file lacks"),
     )
     if given.workers < 1:
-        print(f"argument --workers: {given.workers}; expected 1 or more", file=sys.stderr)
-        raise SystemExit(2)
+        refuse(f"argument --workers: {given.workers}; expected 1 or more")
     lines = given.results.read_text().splitlines() if given.results.exists() else []
     done = {key(run) for run in map(json.loads, lines)}
     runs = list(wanted(given))
