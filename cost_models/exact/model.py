@@ -248,7 +248,7 @@ class ExactModel(NestModel):
             given = getattr(mappings, field.name)
             if given is not None:
                 mapped[field.name] = given
-        evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, 0, len(mapped))
+        evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, len(mapped))
 
     def _count_nest(self, nest: Nest) -> dict[str, int]:
         return count(nest)
