@@ -154,6 +154,18 @@ def test_a_way_whose_units_no_tile_needs_is_ruled_out() -> None:
     assert prove(Problem("resnet18.conv2_1a", "eyeriss-rs"), boxes=3_000_000).status == "optimal"
 
 
+def test_loop_orders_may_be_narrowed() -> None:
+    """Classes of orders that the space lacks lead to no mapping."""
+    drawn = random_problem(30186, 3_000, 5_000_000)
+    action = drawn.space.sample(12, 30186)[11]
+    picked = zip(drawn.space.parameters, action, strict=True)
+    only = {p.name: [p.choices[pick]] for p, pick in picked if p.name.startswith("M0.")}
+    problem = Problem(drawn.layer, drawn.accelerator, "edp", drawn.cost_model, {"only": only})
+    proof = prove(problem)
+    assert proof.proven
+    assert math.isclose(proof.value, brute_force(problem), rel_tol=1e-9)
+
+
 def test_limits_hold_and_an_empty_space_is_proven() -> None:
     free = random_problem(2, 1_000, 30_000)
     cost = prove(free)
