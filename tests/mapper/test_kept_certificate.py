@@ -132,6 +132,10 @@ LIES: dict[str, tuple[Change, str]] = {
     "a bound above the value": (lambda c: replace(c, bound=c.value * 1.1), "is above the value"),
     "another objective": (lambda c: replace(c, objective="energy"), "value: "),
     "no prices": (lambda c: replace(c, prices=()), "bound: .* the parts' come to"),
+    "a price that overflows": (lambda c: replace(c, prices=(1e308,)), "prices: got 1e.308 nJ"),
+    "a price that is next to nothing": (
+        lambda c: replace(c, prices=(1e-300,)), "prices: got 1e-300 nJ"
+    ),
     "other prices": (lambda c: replace(c, prices=(1e-6,)), "bound: .* the parts' come to"),
     "passes are counted, or not": (lambda c: replace(c, counted=not c.counted), "value: |bound: "),
     "less stays": (lambda c: replace(c, stays=c.stays[1:]), "value: |mappings: "),
