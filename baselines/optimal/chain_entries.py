@@ -66,11 +66,12 @@ def kept_choices(
 def even_problem(problem: Problem, whole: bool = False) -> Problem:
     """The same problem with every memory as one entry; with tiles of `whole` factors alone."""
     space = problem.space
-    rule = "divisors" if whole else space.tiles
-    even_space = partial(ChainSpace, space.layer, space.accelerator, rule)
+    even_space = partial(ChainSpace, space.layer, space.accelerator, space.tiles)
+    if whole:
+        even_space = partial(ChainSpace, space.layer, space.accelerator, "divisors")
     names = [p.name for p in even_space().parameters]
     only = {name: choices for name, choices in space.only.items() if name in names}
-    even = even_space(space.filters, only)
+    even = even_space(filters=space.filters, only=only)
     model, limits = problem.cost_model, problem.limits
     return Problem(problem.layer, problem.accelerator, problem.objective.name, model, even, limits)
 

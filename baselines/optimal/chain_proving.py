@@ -41,7 +41,8 @@ def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> N
 
     It in turn begins with the best of whole factors, which are few.
     """
-    even, start = even_problem(problem), None
+    even = even_problem(problem)
+    start: ChainMapping | None = None
     if cannot_prove_chain(even) is not None:
         return
     quarter = ProofLimits(
@@ -54,8 +55,8 @@ def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> N
     for part in [even] if tiled else [even_problem(problem, whole=True), even]:
         proof = prove_chain(part, start, quarter)
         solver.counts += proof.counts
-        start = proof.mapping
-    if isinstance(start, ChainMapping):
+        start = proof.mapping if isinstance(proof.mapping, ChainMapping) else None
+    if start is not None:
         action = as_uneven(problem.space, even.space, even.action_of(start)[0])
         if action is not None:
             solver.better(action)

@@ -12,9 +12,10 @@ from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
 from mapper.fusing.group_costs import GroupCosts, GroupTilings
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.network_result import FusedStep, LayerPart, NetworkResult, NodeResult
+from mapper.staying.rooms import Stays, taken_bits
 from mapper.staying.shape_facts import KnownMapping, Resident, SumWeights
 from mapper.staying.stay_proof import drawn
-from mapper.staying.stay_schedule import Groups, Stays, StaySchedule, taken_bits
+from mapper.staying.stay_schedule import Groups, StaySchedule
 
 AT_ONCE = 8
 """Tilings of a group that are looked at together."""

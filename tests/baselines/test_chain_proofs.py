@@ -234,7 +234,7 @@ def test_searchers_give_the_proven_mapping() -> None:
     ],
 )
 def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:
-    reason = can_prove(Problem("resnet18.5", "simba", **given))  # type: ignore[arg-type]
+    reason = can_prove(Problem("resnet18.5", "simba", **given))
     assert reason is not None
     assert why in reason
 
