@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -29,11 +29,13 @@ class EvaluatedModels(ModelOptions):
 
     Attributes:
         cost_model: exact, maestro, ..., or all of them side by side.
+        no_guard: The maestro model's raw figures, impossible or not.
     """
 
     cost_model: str = option("exact", autocompletion=completion.cost_models)
+    no_guard: bool = option(False, "", "--no-guard")
 
-    def models(self, no_guard: bool) -> dict[str, CostModel]:
+    def models(self) -> dict[str, CostModel]:
         """Every model by its name.
 
         Raises:
@@ -43,37 +45,58 @@ class EvaluatedModels(ModelOptions):
             raise OptionError(
                 "--cost-model-option: models differ in options; give one --cost-model"
             )
-        return _models(self.model(), no_guard)
+        return _models(self.model(), self.no_guard)
+
+
+@dataclass(frozen=True)
+class EvaluatedFiles:
+    """What is evaluated.
+
+    Attributes:
+        layer: Zoo name, FILE.yaml:NAME, or in line (see `mapper search --help`); not needed for a
+            .m file that names its layers.
+        mapping: A mapping as YAML.
+        dataflow: MAESTRO's directives, or a whole network, as .m.
+    """
+
+    layer: str | None = option(None, "", "--layer", "-l", autocompletion=completion.layers)
+    mapping: Path | None = option(None, kind=Path)
+    dataflow: Path | None = option(None, kind=Path)
+
+    def pairs(self) -> list[Pair]:
+        """The layers to evaluate, each with its mapping or dataflow.
+
+        Raises:
+            OptionError: A mapping lacks its layer, or there are two.
+        """
+        import layers
+        from mapper.result_files import read_any_mapping
+
+        if (self.mapping is None) == (self.dataflow is None):
+            raise OptionError("give either --mapping FILE.yaml or --dataflow FILE.m")
+        found = None if self.layer is None else layers.parse(self.layer)
+        if self.dataflow is not None:
+            return _pairs_of_file(found, self.dataflow)
+        assert self.mapping is not None
+        if found is None:
+            raise OptionError(
+                f"--mapping {self.mapping} needs --layer, such as --layer mobilenetv2.2"
+            )
+        return [(found, read_any_mapping(self.mapping))]
 
 
 @takes_records
 def evaluate(
     *,
-    layer: Annotated[
-        str | None,
-        typer.Option(
-            "--layer",
-            "-l",
-            help="Zoo name, FILE.yaml:NAME, or in line (see `mapper search --help`); "
-            "not needed for a .m file that names its layers.",
-            autocompletion=completion.layers,
-        ),
-    ] = None,
-    mapping: Annotated[Path | None, typer.Option(help="A mapping as YAML.")] = None,
-    dataflow: Annotated[
-        Path | None, typer.Option(help="MAESTRO's directives, or a whole network, as .m.")
-    ] = None,
+    files: EvaluatedFiles,
     chip: AnyChip,
     model: EvaluatedModels,
-    no_guard: Annotated[
-        bool, typer.Option("--no-guard", help="The maestro model's raw figures, impossible or not.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the cost of a mapping, or why it has none (exit code 1)."""
     loaded = chip.chip()
-    pairs = _pairs(layer, mapping, dataflow)
-    models = model.models(no_guard)
+    pairs = files.pairs()
+    models = model.models()
     results = [(pair, _evaluated(pair, loaded, models)) for pair in pairs]
     from mapper.show.cost import print_costs_of_layers
 
@@ -85,22 +108,6 @@ def evaluate(
         print_costs_of_layers([(layer.name, costs) for (layer, _), costs in results])
     if not all(cost.feasible for _, costs in results for cost in costs.values()):
         raise typer.Exit(1)
-
-
-def _pairs(layer: str | None, mapping: Path | None, dataflow: Path | None) -> list[Pair]:
-    """The layers to evaluate, each with its mapping or dataflow."""
-    import layers
-    from mapper.result_files import read_any_mapping
-
-    if (mapping is None) == (dataflow is None):
-        raise OptionError("give either --mapping FILE.yaml or --dataflow FILE.m")
-    found = None if layer is None else layers.parse(layer)
-    if dataflow is not None:
-        return _pairs_of_file(found, dataflow)
-    assert mapping is not None
-    if found is None:
-        raise OptionError(f"--mapping {mapping} needs --layer, such as --layer mobilenetv2.2")
-    return [(found, read_any_mapping(mapping))]
 
 
 def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
