@@ -3,7 +3,7 @@
     python -m benchmarks fused_check --out docs/data/fused-check.csv
 
 The first row counts random groups of 2 to 4 convolutions with random tilings, each executed element
-by element (tests/mapper/fused_execution.py): what every layer computes in every fused tile has to
+by element (mapper/fusing/fused_execution.py): what every layer computes in every fused tile has to
 be what is planned, and the room for what is held has to suffice. Each further row is a random
 network, of 2 or 3 small convolutions or (every other one) of scores, softmax and context: all
 groups, tilings, halos, filters that stay, tensors that stay and mappings are enumerated
@@ -19,9 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.chain_searchers import write
+from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_network import FusedProblem
 from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
-from tests.mapper.fused_execution import differences, random_tiling
+from tests.mapper.fused_chains import random_tiling
 from tests.mapper.staying import beside_brute, prove_here
 
 COLUMNS = ("what", "cases", "fused", "differ", "gap")

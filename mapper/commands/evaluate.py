@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mapper.commands import completion
+from mapper.commands.evaluated_files import EvaluatedFiles
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import AnyChip, ModelOptions
-from marl_common import AsJson, option, read_text, takes_records
+from marl_common import AsJson, option, takes_records
 from marl_runs import print_json, say, tell
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator, Chain, ChainMapping, Cost, CostModel, Dataflow, Mapping
+    from cost_models import Accelerator, Chain, Cost, CostModel, Dataflow, Mapping
     from layers import Layer
+    from mapper.commands.evaluated_files import Given, Pair
 
-    Given = Mapping | ChainMapping | Dataflow
-    Pair = tuple[Layer, Given]
     Chip = Accelerator | Chain
 
 
@@ -49,20 +48,7 @@ class EvaluatedModels(ModelOptions):
 @takes_records
 def evaluate(
     *,
-    layer: Annotated[
-        str | None,
-        typer.Option(
-            "--layer",
-            "-l",
-            help="Zoo name, FILE.yaml:NAME, or in line (see `mapper search --help`); "
-            "not needed for a .m file that names its layers.",
-            autocompletion=completion.layers,
-        ),
-    ] = None,
-    mapping: Annotated[Path | None, typer.Option(help="A mapping as YAML.")] = None,
-    dataflow: Annotated[
-        Path | None, typer.Option(help="MAESTRO's directives, or a whole network, as .m.")
-    ] = None,
+    files: EvaluatedFiles,
     chip: AnyChip,
     model: EvaluatedModels,
     no_guard: Annotated[
@@ -71,8 +57,15 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Print the cost of a mapping, or why it has none (exit code 1)."""
+    if files.network is not None:
+        from mapper.commands.evaluate_network import evaluate_network
+
+        others = {"a chip": chip != AnyChip(), "options of a model": model.cost_model_option,
+                  "--no-guard": no_guard}  # fmt: skip
+        evaluate_network(files.alone(others), model.cost_model, as_json)
+        return
     loaded = chip.chip()
-    pairs = _pairs(layer, mapping, dataflow)
+    pairs = files.pairs()
     models = model.models(no_guard)
     results = [(pair, _evaluated(pair, loaded, models)) for pair in pairs]
     from mapper.show.cost import print_costs_of_layers
@@ -85,47 +78,6 @@ def evaluate(
         print_costs_of_layers([(layer.name, costs) for (layer, _), costs in results])
     if not all(cost.feasible for _, costs in results for cost in costs.values()):
         raise typer.Exit(1)
-
-
-def _pairs(layer: str | None, mapping: Path | None, dataflow: Path | None) -> list[Pair]:
-    """The layers to evaluate, each with its mapping or dataflow."""
-    import layers
-    from mapper.result_files import read_any_mapping
-
-    if (mapping is None) == (dataflow is None):
-        raise OptionError("give either --mapping FILE.yaml or --dataflow FILE.m")
-    found = None if layer is None else layers.parse(layer)
-    if dataflow is not None:
-        return _pairs_of_file(found, dataflow)
-    assert mapping is not None
-    if found is None:
-        raise OptionError(f"--mapping {mapping} needs --layer, such as --layer mobilenetv2.2")
-    return [(found, read_any_mapping(mapping))]
-
-
-def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
-    """A file of directives belongs to `layer`; a whole network brings its own layers."""
-    from cost_models import DataflowError, parse_dataflow, parse_network
-
-    text = read_text(path, DataflowError, "MAESTRO's directives (.m)")
-    if "Network" not in text:
-        directives = parse_dataflow(text, path=str(path))
-        if not directives.directives:
-            raise DataflowError(f"{path}: no directives; expected lines such as SpatialMap(1,1) K;")
-        if layer is None:
-            raise OptionError(f"--dataflow {path} names no layer; give --layer")
-        return [(layer, directives)]
-    pairs = parse_network(text, str(path))
-    if not pairs:
-        raise DataflowError(f"{path}: the network has no layers")
-    if layer is None:
-        return list(pairs)
-    if len(pairs) > 1:
-        raise OptionError(
-            f"--dataflow {path} holds {len(pairs)} layers; leave --layer out to evaluate them, "
-            "or give a file with one dataflow"
-        )
-    return [(layer, pairs[0][1])]
 
 
 def _models(name: str, no_guard: bool) -> dict[str, CostModel]:

@@ -112,7 +112,10 @@ class NetworkProblem:
         self, found: StaySchedule, weights: SumWeights, value: float, bound: float
     ) -> NetworkResult:
         """A schedule with the mappings that are known to be best for it."""
-        steps = [self.costs.step(place, taken, weights) for place, taken in enumerate(found.stays)]
+        steps = [
+            self.costs.step(place, taken, self.costs.known(place, taken, weights))
+            for place, taken in enumerate(found.stays)
+        ]
         return NetworkResult(tuple(steps), value, bound)
 
     def floor(self, weights: SumWeights, stay: bool = True) -> float:

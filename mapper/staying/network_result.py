@@ -119,3 +119,15 @@ class NetworkResult:
     def dram(self) -> float:
         """Bytes over DRAM's boundary."""
         return sum(step.dram for step in self.steps)
+
+    def totals(self) -> dict[str, float]:
+        """All figures of the whole, and what is proven, by name."""
+        return {
+            "latency_cycles": self.latency,
+            "energy_nj": self.energy,
+            "edp": self.latency * self.energy,
+            "dram_bytes": self.dram,
+            "value": self.value,
+            "bound": self.bound,
+            "gap": self.gap,
+        }

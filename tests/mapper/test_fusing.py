@@ -15,6 +15,7 @@ import marl_mapper
 from cost_models import Accelerator, load_chip
 from layers import Layer, NetworkGraph
 from mapper.fusing.axis_plan import balanced_tiles
+from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_group import groups_of
 from mapper.fusing.fused_network import FusedProblem
 from mapper.fusing.group_costs import GroupTilings
@@ -25,7 +26,7 @@ from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
 from tests.hostile.test_hostile import in_process
 from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
-from tests.mapper.fused_execution import differences, random_tiling
+from tests.mapper.fused_chains import random_tiling
 from tests.mapper.staying import prove_here
 from tests.mapper.test_search_kept import NET
 
@@ -37,6 +38,13 @@ def test_tilings_compute_and_hold_what_their_execution_does() -> None:
     for _ in range(300):
         group, tiling = random_tiling(rng)
         assert not differences(group, tiling), (group, tiling)
+        for layer, rows, columns in zip(group.layers, group.rows, group.columns, strict=True):
+            assert (rows.outputs, rows.stride, rows.reach) == (
+                layer.out_y, layer.stride_y, layer.reach_y
+            )  # fmt: skip
+            assert (columns.outputs, columns.stride, columns.reach) == (
+                layer.out_x, layer.stride_x, layer.reach_x
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize(
