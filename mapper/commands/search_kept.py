@@ -109,7 +109,7 @@ def search_kept(
                 gap=gap or USUAL_GAP, fused=FusedProblem if fuse == "tiles" else None,
                 inputs=inputs,
             )  # fmt: skip
-        except NetworkStoppedError:
+        except (NetworkStoppedError, KeyboardInterrupt):
             tell(go_on_with())
             raise typer.Exit(1) from None
         except UnmappableError as error:

@@ -178,8 +178,27 @@ def _linked(graph: NetworkGraph, places: Sequence[int], place: int) -> bool:
     inside = {graph.nodes[n].name for n in range(places[0], place)}
     return (
         not inside.intersection(node.inputs[1:])
-        and first.N == layer.N
         and product == (layer.kind is LayerKind.GEMM)
+        and _meet(first, layer)
+    )
+
+
+def _meet(before: Layer, layer: Layer) -> bool:
+    """Whether what a layer writes is what the next one reads, axis by axis, padding apart."""
+    if layer.kind is LayerKind.GEMM:
+        return (before.N, before.Y, before.K) == (layer.N, layer.Y, layer.C)
+    top, bottom, left, right = layer.given_padding
+    pads = (top + bottom, left + right)
+    if not any(pads):  # it is not told apart: at most all that the filter reaches beyond an edge
+        pads = (layer.reach_y - 1, layer.reach_x - 1)
+    # behind the last step of a wide stride, rows are left out of a layer
+    written = before.N, before.C if before.depthwise else before.K * before.groups
+    return written == (layer.N, layer.C * layer.groups) and all(
+        given - pad <= extent < given + stride
+        for given, pad, extent, stride in (
+            (layer.given_y, pads[0], before.out_y, layer.stride_y),
+            (layer.given_x, pads[1], before.out_x, layer.stride_x),
+        )
     )
 
 

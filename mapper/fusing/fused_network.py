@@ -40,6 +40,19 @@ class FusedProblem(NetworkProblem):
         self._costs: dict[tuple[FusedGroup, Outside, float, SumWeights], GroupCosts] = {}
         self._drawn: set[tuple[Layer, Resident, float, SumWeights]] = set()
 
+    @property
+    def why_alone(self) -> str:
+        """See :meth:`NetworkProblem.why_alone`; of what was looked at."""
+        if not self._groups:
+            return "no layers are fused: none alone reads what the one before it writes"
+        least = min((one.taken.min() for one in self._tilings.values()), default=math.inf)
+        if least < self.costs.capacity:
+            return "no layers are fused: there is no more to gain than the gap"
+        return (
+            f"no layers are fused: between them the smallest fused tile needs {least / 8:,g} B of "
+            f"L2, which has {self.costs.capacity / 8:,g} B"
+        )
+
     def costs_of(self, place: int, length: int, taken: Stays, weights: SumWeights) -> GroupCosts:
         """What the tilings of a group cost.
 

@@ -40,6 +40,7 @@ class KeptNetwork:
         tiles: With layers that are fused besides; None where that was not asked for.
         inputs: How often the network runs; all figures are a run's mean.
         counted: Whether nodes without MACs cost what they move.
+        unfused: Why no layers are fused, in a line; empty where some are, or may not be.
     """
 
     network: str
@@ -52,6 +53,7 @@ class KeptNetwork:
     tiles: NetworkResult | None = None
     inputs: int = 1
     counted: bool = False
+    unfused: str = ""
 
     @property
     def chip(self) -> Accelerator | Chain:
@@ -72,9 +74,13 @@ class KeptNetwork:
     @property
     def note(self) -> str:
         """What the chip says of the answer, in a line; empty where that is nothing."""
-        home = home_of(self.chip)
         if any(step.fused for step in self.best.steps):
             return ""
+        return "; ".join(line for line in (self._stay_note, self.unfused) if line)
+
+    @property
+    def _stay_note(self) -> str:
+        home = home_of(self.chip)
         if not self.rooms:
             return "nothing can stay: " + (
                 f"no tensor that a later node reads is small enough for {home.name} and not wanted "
@@ -250,12 +256,14 @@ def keep_network(
 
     none = best(problem, stay=False)
     keep = best(problem) if problem.rooms else none
-    tiles = best(fused(graph, setting, run, counted, gap, problem.facts)) if fused else None
+    fusing = fused(graph, setting, run, counted, gap, problem.facts) if fused else None
+    tiles = best(fusing) if fusing else None
     if tiles is not None and keep.value <= tiles.value:  # within the gap of both
         tiles = replace(keep, bound=min(keep.value, tiles.bound))
     return KeptNetwork(
-        name, graph, objective, setting, problem.rooms, keep, none, tiles, inputs, counted
-    )
+        name, graph, objective, setting, problem.rooms, keep, none, tiles, inputs, counted,
+        fusing.why_alone if fusing else "",
+    )  # fmt: skip
 
 
 def stored_proofs(
