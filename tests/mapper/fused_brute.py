@@ -192,7 +192,7 @@ class FusedBrute:
         PEs leak for as long as it takes, at a rate that mappings differ by on a slower chip.
         """
         layer = Layer.gemm("", M=1, N=elements, K=1)
-        one = Mapping(("KCYXRS", "KCYXRS"), ("K", "K"), ({"K": 1}, {"K": 1}), 1)
+        one = Mapping(("KCYXRS", "KCYXRS"), ("C", "C"), ({"K": 1}, {"K": 1}), 1)
         slower = replace(self.setting, chip=replace(self.chip, noc_bw=1, offchip_bw=1))
         dram, here, slow = (
             setting.known(layer, frozenset(resident), one)
