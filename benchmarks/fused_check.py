@@ -5,10 +5,10 @@
 The first row counts random groups of 2 to 4 convolutions with random tilings, each executed element
 by element (mapper/fusing/fused_execution.py): what every layer computes in every fused tile has to
 be what is planned, and the room for what is held has to suffice. Each further row is a random
-network, of 2 or 3 small convolutions or (every other one) of scores, softmax and context: all
-groups, tilings, halos, filters that stay, tensors that stay and mappings are enumerated
-(tests/mapper/fused_brute.py), and the least latency, energy and energy-delay product compared with
-what `mapper.fusing` proves.
+network, of 2 or 3 small convolutions or (every other one) of scores, softmax and context, half of
+these with rows that are long for L2: all groups, tilings, tiles of keys, halos, filters that stay,
+tensors that stay and mappings are enumerated (tests/mapper/fused_brute.py), and the least latency,
+energy and energy-delay product compared with what `mapper.fusing` proves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.chain_searchers import write
 from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_network import FusedProblem
-from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
+from tests.mapper.fused_brute import FusedBrute, long_attention, small_attention, small_chain
 from tests.mapper.fused_chains import random_tiling
 from tests.mapper.staying import beside_brute, prove_here
 
@@ -38,7 +38,8 @@ def groups_row(count: int) -> dict[str, object]:
 
 def network_row(seed: int) -> dict[str, object]:
     """One network: optima (latency, energy, EDP), those that fuse layers, and that differ."""
-    graph, setting = small_attention(seed) if seed % 2 else small_chain(seed)
+    make = (small_chain, small_attention, small_chain, long_attention)[seed % 4]
+    graph, setting = make(seed)
     net = FusedProblem(graph, setting, prove_here)
     found = beside_brute(net, FusedBrute(graph, setting).best())
     differ = [abs(one.value / best - 1) > SAME for one, best in found]

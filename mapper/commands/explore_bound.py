@@ -46,7 +46,7 @@ def check_bound(
             raise OptionError(f"--bound: takes no {name}; leave it out")
     if ranges.l2 is None:
         raise OptionError("--bound: over which capacities? Give --l2, such as --l2 1k..1M")
-    return [int(value) for value in ranges.values()["l2_bytes"]]  # type: ignore[arg-type]
+    return [int(value) for value in ranges.values()["l2_bytes"]]
 
 
 def explore_bound(

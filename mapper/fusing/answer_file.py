@@ -38,6 +38,7 @@ class FusedFields(_Answered):
     group: Count
     tile: Annotated[list[Whole], TWO]
     tiles: Whole
+    keys: Whole | None = None
     halo: Annotated[list[Literal["kept", "again"]], TWO]
     filter_stays: bool
     parts: list[PartFields]

@@ -20,15 +20,18 @@ class FusedExecution:
         tiling: How it is cut.
 
     Attributes:
-        work: Of each layer, the rows and columns of outputs of each part, and how often it occurs.
+        work: Of each layer, the rows and columns of outputs of each part, its keys (0: all), and
+            how often it occurs.
         touched: Of each tensor, the most elements held while it is written or read.
         between: Of each tensor, the most elements held meanwhile.
     """
 
     def __init__(self, group: FusedGroup, tiling: FusedTiling) -> None:
         self.group, self.keeps = group, (tiling.rows.keep, tiling.columns.keep)
-        places = range(len(group.layers))
-        self.work: list[Counter[Element]] = [Counter() for _ in places]
+        places, extent = range(len(group.layers)), group.layers[0].K
+        starts = range(0, extent, tiling.keys) if tiling.keys else ()
+        self.keys = [min(tiling.keys, extent - first) for first in starts] or [0]
+        self.work: list[Counter[tuple[int, int, int]]] = [Counter() for _ in places]
         self.touched, self.between = [0 for _ in places], [0 for _ in places]
         self.reads: list[dict[Element, set[Element]]] = [{} for _ in places]
         self.made: list[dict[Element, set[Element]]] = [{} for _ in places]
@@ -59,7 +62,8 @@ class FusedExecution:
                 self.made[place][tile] = wanted
                 rows, columns = ({at[axis] for at in wanted} for axis in (0, 1))
                 assert len(rows) * len(columns) == len(wanted)
-                self.work[place][len(rows), len(columns)] += 1
+                for keys in self.keys:
+                    self.work[place][len(rows), len(columns), keys] += 1
                 wanted = self._inputs(place, rows, columns)
                 self.reads[place][tile] = wanted
 
@@ -99,10 +103,11 @@ def differences(group: FusedGroup, tiling: FusedTiling) -> list[str]:
     run = FusedExecution(group, tiling)
     found = []
     for place in range(len(group.layers)):
-        planned: Counter[Element] = Counter()
+        planned: Counter[tuple[int, int, int]] = Counter()
         for layer, count in tiling.parts(group, place):
             across = layer.N if layer.kind is LayerKind.GEMM else layer.out_x
-            planned[layer.out_y, across] += count
+            keys = (layer.C if place else layer.K) if tiling.keys else 0
+            planned[layer.out_y, across, keys] += count
         if planned != run.work[place]:
             found.append(f"layer {place}: planned {planned}, executed {run.work[place]}")
     for tensor in range(len(group.layers) - 1):

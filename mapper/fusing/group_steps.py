@@ -85,10 +85,12 @@ class GroupSteps:
         parts: Sequence[tuple[LayerPart, KnownMapping]],
     ) -> NodeResult:
         stays = layer in tiling.filters
-        load = tilings.loads(tiling.columns, layer) if stays else (0.0, 0.0, 0.0)
+        none = (0.0, 0.0, 0.0)
+        load = tilings.loads(tiling.columns, layer) if stays else none
+        sums = tilings.sums(tiling) if layer == len(tilings.group.layers) - 1 else none
         energy, latency, dram = (
-            more + math.fsum(part.times * getattr(one, name) for part, one in parts)
-            for name, more in zip(("energy", "latency", "dram"), load, strict=True)
+            more + last + math.fsum(part.times * getattr(one, name) for part, one in parts)
+            for name, more, last in zip(("energy", "latency", "dram"), load, sums, strict=True)
         )
         fused = FusedStep(
             self._number,
@@ -97,6 +99,7 @@ class GroupSteps:
             (_halo(tiling.rows), _halo(tiling.columns)),
             stays,
             tuple(parts),
+            tiling.keys,
         )
         first, known = parts[0]
         room = self._costs.capacity / 8 - first.room

@@ -240,7 +240,7 @@ class NetworkAnswer:
 def _tiling(group: FusedGroup, fused: list[FusedFields], number: int) -> FusedTiling:
     """How a group is cut; all of its layers say the same."""
     first = fused[0]
-    for name in ("tile", "tiles", "halo"):
+    for name in ("tile", "tiles", "halo", "keys"):
         if any(getattr(one, name) != getattr(first, name) for one in fused):
             raise AnswerError(f"group {number}: {name}: its layers differ, expected one for all")
     rows, columns = (
@@ -248,7 +248,12 @@ def _tiling(group: FusedGroup, fused: list[FusedFields], number: int) -> FusedTi
         for which, axis in enumerate((group.rows, group.columns))
     )
     filters = frozenset(place for place, one in enumerate(fused) if one.filter_stays)
-    found = FusedTiling(rows, columns, filters)
+    keys, most = first.keys or 0, group.layers[0].K
+    if keys and (len(group.key_tiles) == 1 or keys >= most):
+        raise AnswerError(
+            f"group {number}: keys: got {keys}, expected fewer than the first of two products has"
+        )
+    found = FusedTiling(rows, columns, filters, keys)
     if first.tiles != found.tiles:
         raise AnswerError(f"group {number}: tiles: got {first.tiles}, expected {found.tiles}")
     return found

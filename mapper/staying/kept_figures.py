@@ -64,7 +64,8 @@ def comparison(kept: KeptNetwork) -> list[dict[str, Any]]:
 
 def fused_words(step: FusedStep) -> str:
     """How a layer is fused, such as ``12x14 of group 1``."""
-    return f"{step.tile[0]}x{step.tile[1]} of group {step.group}"
+    keys = f", {step.keys} keys," if step.keys else ""
+    return f"{step.tile[0]}x{step.tile[1]}{keys} of group {step.group}"
 
 
 def proven(gap: float) -> str:

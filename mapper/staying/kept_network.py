@@ -138,6 +138,7 @@ def _fused(step: FusedStep) -> dict[str, Any]:
         "group": step.group,
         "tile": list(step.tile),
         "tiles": step.tiles,
+        **({"keys": step.keys} if step.keys else {}),
         "halo": list(step.halo),
         "filter_stays": step.filter_stays,
         "parts": [

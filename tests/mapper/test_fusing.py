@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cost_models
 import layers
 import marl_mapper
-from cost_models import Accelerator, load_chip
+from cost_models import Accelerator, load_chip, rescaling_cost
 from layers import Layer, NetworkGraph
 from layers.network_graph import operand_sizes
 from mapper.fusing.axis_plan import balanced_tiles
@@ -31,7 +32,7 @@ from mapper.staying.stay_proof import StayProof, StaySetting
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
 from tests.hostile.test_hostile import in_process
-from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
+from tests.mapper.fused_brute import FusedBrute, long_attention, small_attention, small_chain
 from tests.mapper.fused_chains import random_tiling
 from tests.mapper.staying import prove_here
 from tests.mapper.test_search_kept import NET
@@ -55,7 +56,11 @@ def test_tilings_compute_and_hold_what_their_execution_does() -> None:
 
 @pytest.mark.parametrize(
     ("small", "seed"),
-    [*((small_chain, n) for n in (2, 7, 9)), *((small_attention, n) for n in (6, 11, 15))],
+    [
+        *((small_chain, n) for n in (2, 7, 9)),
+        *((small_attention, n) for n in (6, 11, 15)),
+        *((long_attention, n) for n in (1, 6)),
+    ],
 )
 def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None:
     graph, setting = small(seed)
@@ -66,6 +71,8 @@ def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None
     assert latency.value == pytest.approx(min(t for _, t in best), rel=1e-9)
     assert product.value == pytest.approx(min(e * t for e, t in best), rel=1e-9)
     assert any(step.fused for step in energy.steps)
+    if small is long_attention:
+        assert {step.fused.keys for step in energy.steps if step.fused} == {2}
     for found in (energy, latency, product):
         assert found.gap == 0
         assert found.energy * found.latency == pytest.approx(
@@ -74,7 +81,8 @@ def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("small", "seed"), [*((small_chain, n) for n in range(3)), (small_attention, 6)]
+    ("small", "seed"),
+    [*((small_chain, n) for n in range(3)), (small_attention, 6), (long_attention, 6)],
 )
 def test_no_tiling_is_below_its_floor(small: Small, seed: int) -> None:
     graph, setting = small(seed)
@@ -256,3 +264,21 @@ def test_a_network_without_a_mapping_is_no_answer(folder: Path, fuse: str) -> No
     code, out, err = in_process(shlex.split(words))
     assert (code, out) == (1, "")
     assert "a layer has no mapping on this chip" in err
+
+
+def test_sums_over_tiles_of_keys_are_read_and_written() -> None:
+    prices = {"read_pj": 1.0, "write_pj": 10.0, "leakage_uw": 0.0}
+    chip = Accelerator.from_dict(
+        {
+            "num_pes": 1,
+            "bits": {"input": 8, "filter": 8, "output": 8, "psum": 16},
+            "levels": {"L2": {"bytes": 100, "read_bw": 32, "write_bw": 16, **prices},
+                       "L1": {"read_pj": 100.0, "write_pj": 0.0, "leakage_uw": 0.0}},
+            "mac": {"pj": 0.0},
+        }
+    )  # fmt: skip
+    energy, latency = rescaling_cost(cost_models.load("exact"), chip, 6, 4)
+    # scaled with its statistics at two bytes, read again, and written at two bytes for one
+    scaled, added = 10 * 2 * (1 + 10), 6 * 2 * 1 + 6 * (2 - 1) * 10
+    assert energy == pytest.approx((scaled + added + 6 * 2 * 100) / 1000)
+    assert latency == max(16 * 16 / 32, 10 * 16 / 16)

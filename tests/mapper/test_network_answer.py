@@ -20,7 +20,15 @@ layers:
   - {name: softmax, kind: norm, inputs: [scores], shape: [2, 6, 6]}
   - {name: context, kind: gemm, M: 6, N: 2, K: 6, batch: 2, inputs: [softmax, value]}
 """
+LONG = """
+sources: {query: [1, 1, 1], key: [1, 16, 1], value: [1, 16, 1]}
+layers:
+  - {name: scores, kind: gemm, M: 1, N: 16, K: 1, inputs: [query, key]}
+  - {name: softmax, kind: norm, inputs: [scores], shape: [1, 16]}
+  - {name: context, kind: gemm, M: 1, N: 1, K: 16, inputs: [softmax, value]}
+"""
 FILE = "out/network.json"
+TINY = "--l2-bytes 14 --num-pes 1 --l1-bytes 8 --cost-model-option double_buffer=false"
 
 
 def found(words: str) -> Any:
@@ -46,6 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (CHAIN, "-o energy --fuse tiles --l2-bytes 2000", "simulator", 3),
         (ATTENTION, "-o energy --fuse tiles --l2-bytes 80 --l1-bytes 16", "simulator", 2),
         (ATTENTION, "--fuse tiles --l2-bytes 80 --l1-bytes 16 --passes counted", "simulator", 2),
+        (LONG, f"-o energy --fuse tiles {TINY}", "simulator", 2),
         (NET, "-o latency --fuse tiles", "simulator", 0),
         (NET, "--fuse keep --inputs 3 --passes counted", "simulator", 0),
         (NET, "-o energy --fuse keep --cost-model-option double_buffer=false", "exact", 0),
@@ -57,6 +66,8 @@ def test_an_answer_costs_what_it_says(
 ) -> None:
     answer = answered(folder, text, options)
     assert sum("fused" in node for node in answer["nodes"]) == fused
+    if text is LONG:
+        assert answer["nodes"][0]["fused"]["keys"] < 16
     best = answer["tiles" if "tiles" in options else "keep"]
     for name in {"exact", model}:
         again = found(f"mapper evaluate --network {FILE} --cost-model {name} --json")
@@ -105,6 +116,7 @@ EDITS: list[tuple[Edit, str]] = [
     (of_all("tile", [5, 11]), "group 0: tiles: got 12, expected 10"),
     (both(of_all("tile", [22, 22]), of_all("tiles", 1)),
      r"node wide: what is fused with it needs [\d,.e+]+ B of L2, which has 2000 B"),
+    (of_all("keys", 3), "group 0: keys: got 3, expected fewer than the first of two products"),
     (of_all("group", 1), "node wide: group: got 1, expected 0"),
     (set_at("nodes", 2, "fused", "group", 1), "group 1: narrow to narrow is no chain"),
     (set_at("nodes", 0, "fused", "parts", 0, "count", 77), "node wide: parts: got 77 of"),
