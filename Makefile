@@ -78,13 +78,13 @@ quick: build
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q $(QUICK)
 
 bench: $(VENV)/.dev
-	@for script in benchmarks/*_speed.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for name in chain_speed env_speed exact_speed levels_speed optimal_speed; do echo "== $$name"; $(BIN)/python -m benchmarks $$name || exit 1; done
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
 
 wheel: $(VENV)/.dev
-	$(BIN)/python benchmarks/try_wheel.py
+	$(BIN)/python -m benchmarks try_wheel
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build *.egg-info

@@ -1,42 +1,47 @@
 """Run a benchmark by its name.
 
     python -m benchmarks levels tests/cost_models/data/levels_reference_sample.jsonl
+    python -m benchmarks mast.update
     python -m benchmarks paper --quick
 
-The first is what ``python -m benchmarks.levels FILE`` is.
+A benchmark is a module with a `TABLE` (see `benchmarks.frame`) or a function `main`; that of a
+folder is the folder's module `command`.
 """
 
 from __future__ import annotations
 
-import runpy
 import sys
 from importlib import import_module
 from pathlib import Path
 
-FOLDERS = {
-    name: f"benchmarks.{name}.command" for name in ("paper", "mpe", "published", "optima", "field")
-}
-"""Benchmarks of many steps, which are folders; ``main`` of the module takes the words."""
+
+def modules() -> dict[str, str]:
+    """The module of each benchmark by its name."""
+    found, here = {}, Path(__file__).parent
+    for path in sorted(here.rglob("[!_]*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "\nTABLE = " in text or "\ndef main(" in text:
+            name = ".".join(path.relative_to(here).with_suffix("").parts)
+            found[name.removesuffix(".command")] = f"benchmarks.{name}"
+    return found
 
 
-def main() -> None:
-    """Run the benchmark that is named.
+def main() -> object:
+    """Run the benchmark that is named; its exit code.
 
     Raises:
         SystemExit: None is named, or there is none of this name (2).
     """
-    files = (path.stem for path in Path(__file__).parent.glob("*.py"))
-    names = sorted([*FOLDERS, *(name for name in files if name[0] != "_")])
-    name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if name not in names:
-        print(f"benchmarks: got {name!r}, expected one of {', '.join(names)}", file=sys.stderr)
+    name, found = sys.argv[1] if len(sys.argv) > 1 else "", modules()
+    if name not in found:
+        print(f"benchmarks: got {name!r}, expected one of {', '.join(found)}", file=sys.stderr)
         raise SystemExit(2)
-    if name in FOLDERS:
-        import_module(FOLDERS[name]).main(sys.argv[2:])
-        return
     del sys.argv[0]
-    runpy.run_module(f"benchmarks.{name}", run_name="__main__", alter_sys=True)
+    module = import_module(found[name])
+    if name == "field":
+        return module.main(sys.argv[1:])
+    return module.TABLE.run() if hasattr(module, "TABLE") else module.main()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,7 +1,7 @@
 """Ablation of marl: what each part is worth, on the cases of `marl_cases.py`.
 
-    python benchmarks/ablation.py --seeds 3 --results cases.jsonl
-    python benchmarks/ablation.py --seeds 1 --objectives edp --results cases.jsonl
+    python -m benchmarks ablation --seeds 3 --results cases.jsonl
+    python -m benchmarks ablation --seeds 1 --objectives edp --results cases.jsonl
 
 The first row is marl as it ships; every other one changes one part. Finished runs are shared with
 `marl_cases.py` through the results file.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 
-import marl_cases
+from benchmarks import marl_cases
 
 VARIANTS = {
     "as shipped": "marl",
@@ -49,7 +49,3 @@ def main() -> None:
         print(f"{method}: {label}", file=sys.stderr)
     sys.argv = [sys.argv[0], *words]
     marl_cases.main()
-
-
-if __name__ == "__main__":
-    main()

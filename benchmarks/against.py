@@ -1,7 +1,7 @@
 """This checkout against an earlier one: processor time of the same work, in alternated runs.
 
-    python benchmarks/against.py ../earlier [--rounds 20] [--only step batch] [--csv FILE]
-    python benchmarks/against.py ../0.2.0 --csv docs/data/sparse-against.csv --processes 6
+    python -m benchmarks against ../earlier [--rounds 20] [--only step batch] [--csv FILE]
+    python -m benchmarks against ../0.2.0 --csv docs/data/sparse-against.csv --processes 6
         --rounds 10 --only columns-64x32 columns-64x512 columns-64x2048 columns-256x512
         columns-256x2048 columns-1024x512
 
@@ -15,8 +15,6 @@ passes of a sparse layer of 64 units and 512 columns, a tenth of whose weights a
 
 from __future__ import annotations
 
-import argparse
-import csv
 import os
 import resource
 import statistics
@@ -25,7 +23,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from marl_common import atomic_write
+from benchmarks.frame import asked, show, write
 
 WORKER = """
 import dataclasses, sys, time
@@ -209,24 +207,25 @@ def start_seconds(checkout: Path, words: list[str]) -> float:
 def row(name: str, pairs: list[tuple[float, float]]) -> dict[str, Any]:
     """Medians of alternated runs: of each checkout, of the ratios and of the differences."""
     earlier, now = zip(*pairs, strict=True)
-    return {
-        "work": name,
-        "earlier_s": statistics.median(earlier),
-        "now_s": statistics.median(now),
-        "ratio": statistics.median(b / a for a, b in pairs),
-        "difference_s": statistics.median(b - a for a, b in pairs),
+    figures = {
+        "earlier_s": earlier,
+        "now_s": now,
+        "ratio": [b / a for a, b in pairs],
+        "difference_s": [b - a for a, b in pairs],
     }
+    return {"work": name} | {k: f"{statistics.median(v):.4f}" for k, v in figures.items()}
 
 
 def main() -> None:
     """Measure, and print a line for each piece of work."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("earlier", type=Path, help="folder of the earlier checkout")
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--processes", type=int, default=1, help="pairs of them, for each table")
-    parser.add_argument("--only", nargs="*", default=[*WORK, *STARTS])
-    parser.add_argument("--csv", type=Path)
-    given = parser.parse_args()
+    given = asked(
+        __doc__,
+        earlier_=(Path, "folder of the earlier checkout"),
+        rounds=20,
+        processes=(1, "pairs of them, for each table"),
+        only=[*WORK, *STARTS],
+        csv=Path,
+    )
     before, now = given.earlier.resolve(), Path(__file__).resolve().parents[1]
     pairs: dict[str, list[tuple[float, float]]] = {name: [] for name in given.only}
     for _ in range(given.processes):
@@ -244,21 +243,6 @@ def main() -> None:
                 pairs[name].append((taken[0], taken[1]))
         for worker in workers:
             worker.process.communicate()
-    rows: list[dict[str, Any]] = []
-    for name in given.only:
-        found = row(name, pairs[name])
-        rows.append({key: one if key == "work" else f"{one:.4f}" for key, one in found.items()})
-        print(
-            f"{name:20} {found['earlier_s']:8.3f} s {found['now_s']:8.3f} s  ratio "
-            f"{found['ratio']:.3f}  difference {found['difference_s']:+.3f} s",
-            flush=True,
-        )
-    if given.csv is not None:
-        with atomic_write(given.csv) as draft, draft.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-
-
-if __name__ == "__main__":
-    main()
+    rows = [row(name, pairs[name]) for name in given.only]
+    show(rows)
+    write(given.csv, rows[0], rows)

@@ -1,16 +1,17 @@
 """Build the assignments that ship with the package: one dendrogram a layer and accelerator.
 
-    python benchmarks/build_assignments.py
+    python -m benchmarks build_assignments
 
 Explores each layer with random mappings and clusters the best 15 %. None of the layers belongs to
-the cases that `benchmarks/marl_cases.py` compares methods on.
+the cases that `marl_cases` compares methods on.
 """
 
 from __future__ import annotations
 
-import argparse
+from itertools import product
 from pathlib import Path
 
+from benchmarks.frame import asked
 from maestro_env import Problem
 from mapper.clustering import cluster, collect, correlate
 from mapper.clustering.library import write
@@ -32,36 +33,25 @@ FOLDER = Path(__file__).parent.parent / "mapper" / "clustering" / "assignments"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=int, default=20_000)
-    parser.add_argument("--objective", default="edp")
-    parser.add_argument("--policy", default="random")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=FOLDER)
-    arguments = parser.parse_args()
-    for accelerator in ACCELERATORS:
-        for layer in LAYERS:
-            problem = Problem(layer, accelerator, arguments.objective)
-            data = collect(problem, arguments.policy, arguments.samples, arguments.seed)
-            data = data.choosing(problem.space.nvec > 1)
-            tree = cluster(correlate(data.best(), data.names, data.categorical))
-            write(
-                arguments.out / f"{accelerator}-{layer}.yaml",
-                tree,
-                problem.layer,
-                problem.accelerator,
-                {
-                    "layer": layer,
-                    "accelerator": accelerator,
-                    "objective": arguments.objective,
-                    "cost_model": problem.cost_model.name,
-                    "policy": arguments.policy,
-                    "samples": arguments.samples,
-                    "seed": arguments.seed,
-                },
-            )
-            print(accelerator, layer, len(data.names), "parameters", tree.suggested(), "agents")
-
-
-if __name__ == "__main__":
-    main()
+    given = asked(__doc__, samples=20_000, objective="edp", policy="random", seed=0, out=FOLDER)
+    for accelerator, layer in product(ACCELERATORS, LAYERS):
+        problem = Problem(layer, accelerator, given.objective)
+        data = collect(problem, given.policy, given.samples, given.seed)
+        data = data.choosing(problem.space.nvec > 1)
+        tree = cluster(correlate(data.best(), data.names, data.categorical))
+        write(
+            given.out / f"{accelerator}-{layer}.yaml",
+            tree,
+            problem.layer,
+            problem.accelerator,
+            {
+                "layer": layer,
+                "accelerator": accelerator,
+                "objective": given.objective,
+                "cost_model": problem.cost_model.name,
+                "policy": given.policy,
+                "samples": given.samples,
+                "seed": given.seed,
+            },
+        )
+        print(accelerator, layer, len(data.names), "parameters", tree.suggested(), "agents")

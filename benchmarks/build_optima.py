@@ -1,16 +1,15 @@
 """Make the library of proven optima: every distinct layer of the zoo on three chips.
 
-    python benchmarks/build_optima.py                  # resumable: what is there and holds is kept
-    python benchmarks/build_optima.py --check          # evaluate every entry's mapping again
-    python benchmarks/build_optima.py --part 0/16 --file part0.csv     # one of 16 shares
-    python benchmarks/build_optima.py --take part*.csv                 # and all of them together
+    python -m benchmarks build_optima                  # resumable: what is there and holds is kept
+    python -m benchmarks build_optima --check          # evaluate every entry's mapping again
+    python -m benchmarks build_optima --part 0/16 --file part0.csv     # one of 16 shares
+    python -m benchmarks build_optima --take part*.csv                 # and all of them together
 
 Proofs that need more than --timeout seconds are kept with their bound, and tried again next time.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 import baselines
 import layers
 from baselines import Optimum, optimum_of, problem_key, prove, read_optima, write_optima
+from benchmarks.frame import asked, share_of
 from cost_models import Mapping
 from maestro_env import Problem
 from mapper.auto import TRIED, knows
@@ -114,28 +114,29 @@ def summary(entries: list[Optimum]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--objectives", default=",".join(OBJECTIVES))
-    parser.add_argument("--chips", default=",".join(CHIPS))
-    parser.add_argument("--timeout", type=float, default=60.0)
-    parser.add_argument("--file", type=Path, default=FILE)
-    parser.add_argument("--part", default="0/1", help="which share of what is open, of how many")
-    parser.add_argument("--take", type=Path, nargs="*", default=[], help="libraries to take over")
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    wanted = list(problems(arguments.objectives.split(","), arguments.chips.split(",")))
-    known = best_known([FILE, arguments.file, *arguments.take])
-    if arguments.check:
+    given = asked(
+        __doc__,
+        objectives=",".join(OBJECTIVES),
+        chips=",".join(CHIPS),
+        timeout=60.0,
+        file=FILE,
+        part=(share_of, "which share of what is open, of how many"),
+        take=([Path], "libraries to take over"),
+        check=False,
+    )
+    wanted = list(problems(given.objectives.split(","), given.chips.split(",")))
+    known = best_known([FILE, given.file, *given.take])
+    if given.check:
         check(wanted, known)
         return
-    share, shares = map(int, arguments.part.split("/"))
+    share, shares = given.part or (0, 1)
     if shares > 1:
         library = best_known([FILE])
         wanted = [(c, p) for c, p in wanted if not solved(p, library.get(problem_key(p)))]
         wanted = wanted[share::shares]
-    default = arguments.objectives == ",".join(OBJECTIVES) and arguments.chips == ",".join(CHIPS)
+    default = given.objectives == ",".join(OBJECTIVES) and given.chips == ",".join(CHIPS)
     # entries that this run does not look at stay in the library, unless it looks at all
-    kept = known if arguments.file == FILE and not default else {}
+    kept = known if given.file == FILE and not default else {}
     current: dict[str, Optimum] = {}
     began = time.process_time()
     for number, (chip, problem) in enumerate(wanted):
@@ -143,15 +144,11 @@ def main() -> None:
         if entry is not None and not holds(problem, entry):
             entry = None
         if not solved(problem, entry):
-            entry = built(problem, chip, entry, arguments.timeout)
+            entry = built(problem, chip, entry, given.timeout)
         if entry is not None:
             current[entry.key] = entry
         if number % 20 == 19:
-            write_optima(arguments.file, {**known, **current}.values())
-    write_optima(arguments.file, {**kept, **current}.values())
+            write_optima(given.file, {**known, **current}.values())
+    write_optima(given.file, {**kept, **current}.values())
     print(summary(list(current.values())) if current else "nothing to do")
     print(f"{time.process_time() - began:.0f} s of processor time now")
-
-
-if __name__ == "__main__":
-    main()

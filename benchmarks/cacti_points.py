@@ -1,7 +1,7 @@
 """The points of cost_models/technology/sram.csv and sram_hp.csv, made anew with CACTI.
 
-    python benchmarks/cacti_points.py --cacti ~/cacti/cacti [--nodes 45 22] [--sizes 1024 65536] \
-        [--cells hp]
+    python -m benchmarks cacti_points --cacti ~/cacti/cacti --cells hp --out sram_hp.csv
+    python -m benchmarks cacti_points --cacti ~/cacti/cacti --nodes 45 22 --sizes 1024 65536
 
 CACTI 7 (HewlettPackard/cacti) is built with `make`; its own folder holds the data it reads, and its
 `cache.cfg` whatever this script does not set. The settings are those of hwcomponents-cacti.
@@ -9,11 +9,14 @@ CACTI 7 (HewlettPackard/cacti) is built with `make`; its own folder holds the da
 
 from __future__ import annotations
 
-import argparse
 import csv
 import subprocess
 import tempfile
+from itertools import product
 from pathlib import Path
+from typing import Any
+
+from benchmarks.frame import Table
 
 SETTINGS = """
 -cache type "ram"
@@ -48,6 +51,7 @@ SMALLEST = 512
 """Smallest memory that CACTI is asked for [B]: 64 words; below, energy goes with the power 0.78 of
 the capacity, area and leakage in proportion, as hwcomponents-cacti has it."""
 POWER = 0.78
+POINT = ("read_pj", "write_pj", "area_um2", "leakage_uw")
 NODES = (90, 65, 45, 32, 22)
 SIZES = tuple(sorted([*(1 << n for n in range(6, 26)), 108_000]))
 
@@ -84,19 +88,26 @@ def point(program: Path, size: int, node: int, cells: str) -> tuple[float, float
     return read * share**POWER, write * share**POWER, area, leakage * share
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--cacti", type=Path, required=True, help="the program")
-    parser.add_argument("--nodes", type=int, nargs="+", default=NODES, help="nm")
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="bytes")
-    parser.add_argument("--cells", choices=("lstp", "hp"), default="lstp", help="transistors")
-    args = parser.parse_args()
-    print("node_nm,capacity_bytes,read_pj,write_pj,area_um2,leakage_uw")
-    for node in args.nodes:
-        for size in args.sizes:
-            values = point(args.cacti.resolve(), size, node, args.cells)
-            print(",".join([str(node), str(size), *(f"{value:.5g}" for value in values)]))
+def row_of(given: Any, node: int, size: int) -> dict[str, str]:
+    """A memory's point."""
+    return dict(
+        zip(
+            POINT,
+            (f"{v:.5g}" for v in point(given.cacti.resolve(), size, node, given.cells)),
+            strict=True,
+        )
+    )
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("node_nm", "capacity_bytes", *POINT),
+    lambda given: product(given.nodes, given.sizes),
+    row_of,
+    options={
+        "cacti": (Path("cacti"), "the program"),
+        "nodes": (list(NODES), "nm"),
+        "sizes": (list(SIZES), "bytes"),
+        "cells": ("lstp", "transistors", ("lstp", "hp")),
+    },
+)

@@ -1,25 +1,22 @@
 """The proven optima of the cases of marl_cases.py under `exact`, as docs/data/case-optima.csv.
 
-    python benchmarks/case_optima.py --timeout 120
+    python -m benchmarks case_optima --timeout 120
 
-What the library of optima has is taken from it; the rest is proven here, a line of the file each;
-lines that are there already stay. Where a proof was stopped, `bound` is below `value`.
+What the library of optima has is taken from it; the rest is proven here. Where a proof was stopped,
+`bound` is below `value`.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator
-from pathlib import Path
-
-import marl_cases
+from typing import Any
 
 import baselines
+from benchmarks import marl_cases
+from benchmarks.frame import DATA, Table, known
 from maestro_env import Problem
 
-FILE = Path(__file__).resolve().parents[1] / "docs" / "data" / "case-optima.csv"
-FIELDS = ("accelerator", "layer", "objective", "value", "bound")
+FILE = "case-optima.csv"
 Case = tuple[str, str, str]
 
 
@@ -36,47 +33,34 @@ def cases() -> Iterator[Case]:
                         yield case
 
 
-def read(path: Path = FILE) -> dict[Case, tuple[float, float]]:
+def read() -> dict[Case, tuple[float, float]]:
     """Value and bound of each case of the file."""
-    if not path.exists():
-        return {}
-    with path.open(newline="") as stream:
-        return {
-            (row["accelerator"], row["layer"], row["objective"]): (
-                float(row["value"]),
-                float(row["bound"]),
-            )
-            for row in csv.DictReader(stream)
-        }
+    return {
+        (row["accelerator"], row["layer"], row["objective"]): (
+            float(row["value"]),
+            float(row["bound"]),
+        )
+        for row in known(DATA / FILE)
+    }
 
 
-def proven(case: Case, timeout: float) -> tuple[float, float]:
+def proven(given: Any, accelerator: str, layer: str, objective: str) -> dict[str, str]:
     """Value and bound of a case, equal where the optimum is proven."""
-    accelerator, layer, objective = case
     problem = Problem(layer, accelerator, objective)
-    known = baselines.known_optimum(problem)
-    if known is not None and known.proven:
-        return known.value, known.value
-    start = None if known is None else known.mapping
-    proof = baselines.prove(problem, start=start, timeout=timeout)
-    return proof.value, proof.value if proof.status == "optimal" else proof.bound
+    entry = baselines.known_optimum(problem)
+    if entry is not None and entry.proven:
+        return {"value": repr(entry.value), "bound": repr(entry.value)}
+    start = None if entry is None else entry.mapping
+    proof = baselines.prove(problem, start=start, timeout=given.timeout)
+    least = proof.value if proof.status == "optimal" else proof.bound
+    return {"value": repr(proof.value), "bound": repr(least)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--timeout", type=float, default=120.0, help="seconds of one proof")
-    timeout = parser.parse_args().timeout
-    found = read()
-    for case in cases():
-        if case in found:
-            continue
-        found[case] = proven(case, timeout)
-        print(*case, *found[case], flush=True)
-        with FILE.open("w", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(FIELDS)
-            writer.writerows((*case, *map(repr, values)) for case, values in found.items())
-
-
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("accelerator", "layer", "objective", "value", "bound"),
+    lambda _: cases(),
+    proven,
+    FILE,
+    {"timeout": (120.0, "seconds of one proof")},
+)

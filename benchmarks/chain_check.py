@@ -10,19 +10,15 @@ Exits with 1 where a proof is not the optimum.
 
 from __future__ import annotations
 
-import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from baselines import prove
 from benchmarks.chain_problems import random_problem
-from benchmarks.chain_searchers import write
+from benchmarks.frame import Row, Table
 from maestro_env import Problem
 
-FIELDS = ("seed", "memories", "objective", "model", "mappings", "optimum", "proven", "agrees")
 AT_ONCE = 20_000
 
 
@@ -46,7 +42,6 @@ def row_of(
     same = proof.value == best or abs(proof.value / best - 1) < 1e-9
     options = getattr(problem.cost_model, "options", {})
     return {
-        "seed": seed,
         "memories": len(problem.accelerator.memories),
         "objective": problem.objective.name,
         "model": ":".join(f"{n}={options[n]}" for n in ("halo_time", "latency", "double_buffer")),
@@ -57,20 +52,24 @@ def row_of(
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problems", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0, help="of the first problem")
-    parser.add_argument("--uneven", action="store_true", help="memories stand as several entries")
-    parser.add_argument("--out", type=Path, default=Path("docs/data/chain-check.csv"))
-    args = parser.parse_args()
-    rows = [row_of(args.seed + i, args.uneven) for i in range(args.problems)]
-    write(args.out, FIELDS, rows)
-    right = sum(row["agrees"] for row in rows)
-    mappings = sum(row["mappings"] for row in rows)
+def told(rows: list[Row], _: Any) -> bool:
+    """Print how many proofs are right; true where one is not."""
+    right = sum(row["agrees"] == "True" for row in rows)
+    mappings = sum(int(row["mappings"]) for row in rows)
     print(f"{right} of {len(rows)} proofs agree with brute force over {mappings:,} mappings")
-    sys.exit(right < len(rows))
+    return right < len(rows)
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("seed", "memories", "objective", "model", "mappings", "optimum", "proven", "agrees"),
+    lambda given: ((given.seed + i,) for i in range(given.problems)),
+    lambda given, seed: row_of(seed, given.uneven),
+    "chain-check.csv",
+    {
+        "problems": 500,
+        "seed": (0, "of the first problem"),
+        "uneven": (False, "memories stand as several entries"),
+    },
+    told=told,
+)

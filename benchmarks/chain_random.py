@@ -5,15 +5,13 @@
 Part ``ways``: random mappings of random ways of spreading units beside the bound of their way, of
 real layers. Part ``near``: of a proven optimum all mappings that differ in one or two choices, of a
 tile by a step, of loop orders, and of axes' dimensions and units by any. Exits with 1 where a value
-is below a bound or an optimum. Rows that are in the file already are kept.
+is below a bound or an optimum.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
+from collections.abc import Iterator
 from itertools import combinations, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,13 +19,12 @@ import numpy as np
 import layers
 from baselines import prove
 from baselines.optimal.chain_structures import ChainStructures
-from benchmarks.chain_searchers import known, write
+from benchmarks.frame import Row, Table
 from cost_models import ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
 from layers import DIMS
 from maestro_env import Problem
 from marl_common import IntArray
 
-FIELDS = ("part", "accelerator", "objective", "layer", "mappings", "least_ratio", "holds")
 CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs")
 LAYERS = ("resnet18.conv3_1b", "mobilenetv2.block2_depthwise", "bert_base.block0_context")
 OPTIMA = {
@@ -42,7 +39,7 @@ SAME = 1e-9
 AT_ONCE = 20_000
 
 
-def beside_bounds(layer: str, chip: str, ways: int, each: int) -> dict[str, Any]:
+def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
     """Random mappings of some ways of spreading units beside the bounds of these."""
     problem = Problem(layers.parse(layer), chip)
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
@@ -50,7 +47,7 @@ def beside_bounds(layer: str, chip: str, ways: int, each: int) -> dict[str, Any]
     structures = ChainStructures(problem.space, facts)
     none = ((0,) * len(DIMS),) * (facts.depth + 1)  # units that idle count, too
     rng, least, count = np.random.default_rng(44), np.inf, 0
-    chosen = rng.choice(len(structures.ways), min(ways, len(structures.ways)), replace=False)
+    chosen = rng.choice(len(structures.ways), min(given.ways, len(structures.ways)), replace=False)
     for row in chosen.tolist():
         way = structures.ways[row]
         spread = structures.spread(way)
@@ -59,7 +56,7 @@ def beside_bounds(layer: str, chip: str, ways: int, each: int) -> dict[str, Any]
         bounds.fill_all()
         found = bounds.children(bounds.root(), np.inf).bounds
         low = float(found[0]) if len(found) else np.inf
-        actions = problem.space.sample(each, row)
+        actions = problem.space.sample(given.each, row)
         for level, pick in enumerate(way):
             for column, choice in structures.fans[level][pick].columns.items():
                 actions[:, column] = choice
@@ -67,7 +64,7 @@ def beside_bounds(layer: str, chip: str, ways: int, each: int) -> dict[str, Any]
         count += len(values)
         if np.isfinite(values).any():
             least = min(least, float(values.min()) / low)
-    return _row("ways", chip, layer, count, least)
+    return _row(count, least)
 
 
 def near(layer: str, chip: str) -> dict[str, Any]:
@@ -90,7 +87,7 @@ def near(layer: str, chip: str) -> dict[str, Any]:
     if waiting:
         least = min(least, float(problem.look(np.concatenate(waiting)).values.min()))
         count += sum(map(len, waiting))
-    return _row("near", chip, layer, count, least / proof.value)
+    return _row(count, least / proof.value)
 
 
 def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int]]) -> IntArray:
@@ -99,36 +96,41 @@ def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int
     return actions
 
 
-def _row(part: str, chip: str, layer: str, count: int, ratio: float) -> dict[str, Any]:
-    holds = ratio >= 1 - SAME
-    return dict(zip(FIELDS, (part, chip, "edp", layer, count, repr(ratio), holds), strict=True))
+def _row(count: int, ratio: float) -> dict[str, Any]:
+    return {"mappings": count, "least_ratio": repr(ratio), "holds": ratio >= 1 - SAME}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ways", type=int, default=30, help="of each layer on each chip")
-    parser.add_argument("--each", type=int, default=4_000, help="random mappings of each way")
-    parser.add_argument("--out", type=Path, default=Path("docs/data/chain-random.csv"))
-    args = parser.parse_args()
-    rows = known(args.out)
-    done = {(row["part"], row["accelerator"], row["layer"]) for row in rows}
-    cases = [("ways", chip, layer) for chip, layer in product(CHIPS, LAYERS)]
+def row(given: Any, part: str, chip: str, _: str, layer: str) -> dict[str, Any]:
+    """Of a case, by how much the least value is above its bound or optimum."""
+    return near(layer, chip) if part == "near" else beside_bounds(layer, chip, given)
+
+
+def keys(_: Any) -> Iterator[tuple[str, ...]]:
+    """The cases of both parts."""
+    for chip, layer in product(CHIPS, LAYERS):
+        yield "ways", chip, "edp", layer
     for chip, names in OPTIMA.items():
-        full = [name if "." in name else f"mobilenetv2.{name}" for name in names.split()]
-        cases += [("near", chip, layer) for layer in full]
-    for part, chip, layer in cases:
-        if (part, chip, layer) not in done:
-            ways = part == "ways"
-            of = beside_bounds(layer, chip, args.ways, args.each) if ways else near(layer, chip)
-            rows.append(of)
-            write(args.out, FIELDS, rows)
-    for part in ("ways", "near"):
+        for name in names.split():
+            yield "near", chip, "edp", name if "." in name else f"mobilenetv2.{name}"
+
+
+def told(rows: list[Row], _: Any) -> bool:
+    """Print the least ratio of each part; true where something is below."""
+    for part in {row["part"]: None for row in rows}:
         mine = [row for row in rows if row["part"] == part]
         count = sum(int(row["mappings"]) for row in mine)
         least = min(float(row["least_ratio"]) for row in mine)
         print(f"{part}: {count:,} mappings of {len(mine)} cases, the least at {least:.6g}")
-    sys.exit(not all(str(row["holds"]) == "True" for row in rows))
+    return any(row["holds"] != "True" for row in rows)
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("part", "accelerator", "objective", "layer", "mappings", "least_ratio", "holds"),
+    keys,
+    row,
+    "chain-random.csv",
+    {"ways": (30, "of each layer on each chip"), "each": (4_000, "random mappings of each way")},
+    {"ways": 2, "each": 100},
+    told,
+)

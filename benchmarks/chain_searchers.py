@@ -12,7 +12,6 @@ file holds already is not searched again, so that the same command goes on:
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import statistics
 import time
@@ -23,9 +22,9 @@ from typing import Any
 
 import baselines
 from baselines import SearcherError
+from benchmarks.frame import known, write
 from cost_models import CHAINS
 from maestro_env import Problem
-from marl_common import atomic_write
 
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768")
 OF_SEARCH = ("method", "chip", "layer", "objective", "seed")
@@ -43,36 +42,21 @@ def comparable() -> list[str]:
 
 
 def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """A row a method: the geometric mean over layers of value over bound, on each chip."""
+    """A row a method: the geometric mean of value over bound, by chip and objective."""
     found: dict[str, dict[str, list[float]]] = {}
     for row in rows:
-        by_chip = found.setdefault(row["method"], {})
-        by_chip.setdefault(row["chip"], []).append(math.log(float(row["ratio"])))
+        columns = found.setdefault(row["method"], {})
+        column = f"{row['chip']} {row['objective']}"
+        columns.setdefault(column, []).append(math.log(float(row["ratio"])))
     means = {
-        method: {chip: math.exp(statistics.fmean(logs)) for chip, logs in by_chip.items()}
-        for method, by_chip in found.items()
+        method: {column: math.exp(statistics.fmean(logs)) for column, logs in columns.items()}
+        for method, columns in found.items()
     }
     order = sorted(means, key=lambda method: math.prod(means[method].values()))
     return [
-        {"method": method} | {chip: f"{mean:.3g}" for chip, mean in means[method].items()}
+        {"method": method} | {column: f"{mean:.3g}" for column, mean in means[method].items()}
         for method in order
     ]
-
-
-def write(path: Path, columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a table as CSV, whole or not at all."""
-    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as text:
-        table = csv.DictWriter(text, list(columns), lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-
-
-def known(path: Path | None) -> list[dict[str, Any]]:
-    """The rows of a file; none where there is no such file yet."""
-    if path is None or not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def searched(method: str, chip: str, layer: str, objective: str, seed: int, samples: int) -> Any:
@@ -102,7 +86,8 @@ def main() -> None:
     args = parser.parse_args()
     rows = known(args.out)
     if args.summary is not None:
-        write(args.summary, ("method", *CHAINS), summary(rows))
+        means = summary(rows)
+        write(args.summary, means[0], means)
         return
     done = {tuple(row[name] for name in OF_SEARCH) for row in rows}
     every = product(range(args.seeds), args.methods, args.chips, args.objectives, args.layers)

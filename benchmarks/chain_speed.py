@@ -9,17 +9,16 @@ are the best of several runs, by processor time, in turn, so that a busy machine
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
 
 import baselines
 import layers
-from benchmarks.chain_searchers import write
+from benchmarks.frame import Table
 from cost_models import CHAINS, Chain
 from cost_models.chain.batch_costs import ChainCounter
 from cost_models.exact import ExactModel
@@ -33,7 +32,6 @@ from marl_common import IntArray
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1")
 CHIPS = ("nvdla-cacc", "simba", "eyeriss-rs", "tpu-v1-ws", "sm-a100")
 SEARCHES = 3
-COLUMNS = ("chip", "memories", "layer", "kernel", "model", "environment", "share", "ga_seconds")
 
 
 def rates(layer: Layer, chip: Chain, worlds: int, runs: int) -> dict[str, float]:
@@ -55,7 +53,7 @@ def rates(layer: Layer, chip: Chain, worlds: int, runs: int) -> dict[str, float]
     counts, status = np.zeros(worlds, Counts), np.zeros(worlds, np.int64)
 
     def kernel() -> None:
-        count_nests(WORK.records, nests, counts, status, 0, worlds)
+        count_nests(WORK.records, nests, counts, status, worlds)
 
     def batched() -> None:
         costs = model.evaluate_batch(layer, chip, batch)
@@ -93,34 +91,27 @@ def _feasible(problem: Problem, count: int) -> IntArray:
     return kept[:count]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--worlds", type=int, default=1024)
-    parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--samples", type=int, default=20_000, help="of a search by ga; 0: none")
-    parser.add_argument("--chips", nargs="+", default=list(CHIPS), choices=CHIPS)
-    parser.add_argument("--out", type=Path)
-    args = parser.parse_args()
-    rows = []
-    for name in args.chips:
-        for text in LAYERS:
-            chip, layer = CHAINS[name], layers.get(text)
-            found = rates(layer, chip, args.worlds, args.runs)
-            share = found["environment"] / found["kernel"]
-            row = {"chip": name, "memories": len(chip.memories), "layer": text, **found}
-            seconds = float("nan")
-            if args.samples:
-                seconds = min(searched(layer, chip, args.samples) for _ in range(SEARCHES))
-            rows.append(row | {"share": share, "ga_seconds": seconds})
-            print(
-                f"{name:12} {text:14} kernel {found['kernel']:9,.0f}/s  model "
-                f"{found['model']:9,.0f}/s  environment {found['environment']:9,.0f}/s "
-                f"({share:.0%})  ga {seconds:.2f} s",
-                flush=True,
-            )
-    if args.out is not None:
-        write(args.out, COLUMNS, rows)
+def row_of(given: Any, name: str, memories: int, text: str) -> dict[str, Any]:
+    """The speeds of a layer on a chip."""
+    chip, layer = CHAINS[name], layers.get(text)
+    found = rates(layer, chip, given.worlds, given.runs)
+    times = [searched(layer, chip, given.samples) for _ in range(SEARCHES)] if given.samples else []
+    share = found["environment"] / found["kernel"]
+    return {**found, "share": share, "ga_seconds": min(times, default=float("nan"))}
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("chip", "memories", "layer", "kernel", "model", "environment", "share", "ga_seconds"),
+    lambda given: (
+        (name, len(CHAINS[name].memories), text) for name in given.chips for text in LAYERS
+    ),
+    row_of,
+    options={
+        "worlds": 1024,
+        "runs": 15,
+        "samples": (20_000, "of a search by ga; 0: none"),
+        "chips": (list(CHIPS), None, CHIPS),
+    },
+    quick={"worlds": 64, "runs": 1, "samples": 200},
+)

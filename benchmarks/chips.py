@@ -1,18 +1,18 @@
 """The chips of the library beside their publications.
 
-python benchmarks/chips.py area                    # ours and the published areas
-python benchmarks/chips.py resnet18 [--samples N]  # ResNet-18 whole on every chip
+python -m benchmarks chips area                    # ours and the published areas
+python -m benchmarks chips resnet18 [--samples N]  # ResNet-18 whole on every chip
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
 from typing import Any
 
 import baselines
 import cost_models
 import layers
+from benchmarks.frame import asked
 from cost_models import PRESETS, Accelerator, Cost
 from cost_models.prices import chip_prices, open_levels
 from layers import Layer
@@ -32,12 +32,16 @@ UNIT_ELEMENTS = 100
 
 def best(layer: Layer, chip: Accelerator, samples: int, filters: str) -> Cost | None:
     """The cost of the mapping of least EDP that a search finds; None where it finds none."""
-    problem = Problem(layer, chip, "edp", space={"filters": filters}, budget=samples)
-    baselines.load("annealing").search(problem, samples, 0)
+    return searched(Problem(layer, chip, "edp", space={"filters": filters}, budget=samples))
+
+
+def searched(problem: Problem) -> Cost | None:
+    """The cost of the best mapping that annealing finds within the budget."""
+    baselines.load("annealing").search(problem, problem.budget, 0)
     if problem.best_action is None:
         return None
     mapping = problem.space.decode(problem.best_action[None])[0]
-    return problem.cost_model.evaluate(layer, chip, mapping)
+    return problem.cost_model.evaluate(problem.layer, problem.accelerator, mapping)
 
 
 def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
@@ -52,12 +56,7 @@ def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
             only[parameter.name] = [tile for tile in map(int, parameter.choices) if tile <= most]
             only[parameter.name] = only[parameter.name][-1:]
     space = {"filters": "free", "only": only}
-    problem = Problem(layer, chip, "edp", space=space, budget=samples)
-    baselines.load("annealing").search(problem, samples, 0)
-    if problem.best_action is None:
-        return None
-    mapping = problem.space.decode(problem.best_action[None])[0]
-    return problem.cost_model.evaluate(layer, chip, mapping)
+    return searched(Problem(layer, chip, "edp", space=space, budget=samples))
 
 
 def area() -> None:
@@ -114,17 +113,14 @@ def resnet18(samples: int, chips: Iterable[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=("area", "resnet18"))
-    parser.add_argument("--samples", type=int, default=2000)
-    parser.add_argument("--chips", nargs="+", default=list(PRESETS))
-    args = parser.parse_args()
+    given = asked(
+        __doc__,
+        what_=(str, None, ("area", "resnet18")),
+        samples=2000,
+        chips=list(PRESETS),
+    )
     print(cost_models.load("exact"))
-    if args.what == "area":
+    if given.what == "area":
         area()
     else:
-        resnet18(args.samples, args.chips)
-
-
-if __name__ == "__main__":
-    main()
+        resnet18(given.samples, given.chips)

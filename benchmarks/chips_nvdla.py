@@ -1,6 +1,6 @@
 """NVDLA's published DRAM traffic and MAC cycles of AlexNet beside the exact model's.
 
-    python -m benchmarks.chips_nvdla
+    python -m benchmarks chips_nvdla
 
 `nvdla_alexnet.yaml` has the published figures, and where they are from. The mapping is the one that
 they assume: whole groups of filters come to the buffer one after another, the input stays there, a
@@ -134,7 +134,3 @@ def main() -> None:
             for name in (*TENSORS, "cycles")
         ]
         print(f"{found.name:6} x{found.times}  " + "  |".join(cells))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """The exact model's counts beside those of Timeloop, AccelForge and ZigZag, from a table of theirs.
 
-    python -m benchmarks.crosscheck TABLE.csv [--halo-time retain] [--timeloop PROGRAM]
+    python -m benchmarks crosscheck TABLE.csv [--halo-time retain] [--timeloop PROGRAM]
 
 A row of the table is a dividing mapping of a layer, a tool, a metric and the tool's count; the
 sample tests/cost_models/data/crosscheck_sample.csv has all tools. Tools: Timeloop 3.0.3, AccelForge
@@ -15,7 +15,6 @@ again, and the table's mappings are counted with every choice of tensors that pa
 from __future__ import annotations
 
 import argparse
-import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 import cost_models
+from benchmarks.frame import asked, known, write
 from cost_models import Accelerator, Mapping
 from layers import DIMS, Layer, LayerKind
 
@@ -94,12 +94,6 @@ class Compared:
         if self.row["tool"] == "timeloop":
             cause = FORMER.get(cause, cause)
         return cause if cause in OF_THE_TOOL else ""
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """The rows of a table."""
-    with path.open(encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def compare(rows: Iterable[dict[str, str]], halo_time: str | None = None) -> Iterator[Compared]:
@@ -193,49 +187,35 @@ def run_timeloop(args: argparse.Namespace, table: list[dict[str, str]]) -> None:
     from benchmarks import crosscheck_timeloop as timeloop
 
     program = timeloop.program_path(args.timeloop)
-    rows = [r for r in table if r["tool"] == "timeloop" and r["metric"] not in CYCLES]
-    equal, total = timeloop.of_the_table(program, rows)
+    counted = [r for r in table if r["tool"] == "timeloop" and r["metric"] not in CYCLES]
+    equal, total = timeloop.of_the_table(program, counted)
     print(f"timeloop, run here: {equal} of the table's {total} counts of it are the same")
     lines = list(timeloop.lines(program, args.table))
-    if args.write is not None:
-        _write(args.write, lines)
+    write(args.write, lines[0], lines)
     sums = Counter[tuple[str, str, str]]()
     for found in timeloop.compare(lines):
         some = found.row["l2_passes"] or found.row["l1_passes"]
         sums[found.row["metric"], "some tensors" if some else "none", found.relation] += 1
     for (metric, passing, relation), number in sorted(sums.items()):
         print(f"{number:6} {metric:15} {passing:12} pass a level: {relation}")
-    if args.sums is not None:
-        names = ("metric", "pass_a_level", "relation", "counts")
-        found_sums = [
-            dict(zip(names, (*key, str(n)), strict=True)) for key, n in sorted(sums.items())
-        ]
-        _write(args.sums, found_sums)
-
-
-def _write(path: Path, rows: list[dict[str, str]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as text:
-        table = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    names = ("metric", "pass_a_level", "relation", "counts")
+    rows = (dict(zip(names, (*key, n), strict=True)) for key, n in sorted(sums.items()))
+    write(args.sums, names, rows)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("table", type=Path)
-    parser.add_argument("--halo-time", choices=("retain", "none"))
-    parser.add_argument("--timeloop", metavar="PROGRAM", help="path of `timeloop-model`")
-    parser.add_argument("--write", type=Path, help="keep Timeloop's counts")
-    parser.add_argument("--sums", type=Path, help="keep how many of them are equal")
-    args = parser.parse_args()
-    table = read(args.table)
-    report(table, args.halo_time)
-    if args.timeloop is not None:
+    given = asked(
+        __doc__,
+        table_=Path,
+        halo_time=(str, None, ("retain", "none")),
+        timeloop=(str, "path of `timeloop-model`"),
+        write=(Path, "keep Timeloop's counts"),
+        sums=(Path, "keep how many of them are equal"),
+    )
+    table = known(given.table)
+    report(table, given.halo_time)
+    if given.timeloop is not None:
         try:
-            run_timeloop(args, table)
+            run_timeloop(given, table)
         except ValueError as error:
             raise SystemExit(str(error)) from None
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """The exact model's counts beside ZigZag's, run here: tensors that pass a level included.
 
     pip install marl-mapper[dev]
-    python -m benchmarks.crosscheck_zigzag tests/cost_models/data/crosscheck_sample.csv
+    python -m benchmarks crosscheck_zigzag tests/cost_models/data/crosscheck_sample.csv
 
 The table gives dividing mappings of layers; each is counted with every choice of `BYPASS`. A memory
 level of ZigZag serves some operands alone, which is what a tensor that passes a level is here. It
@@ -11,8 +11,6 @@ counts element moves of whole tiles, as the exact model does under ``halo_time=n
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -21,7 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cost_models
-from benchmarks.crosscheck import INPUTS, read
+from benchmarks.crosscheck import INPUTS
+from benchmarks.frame import asked, known, write
 from cost_models import Accelerator, Mapping
 from layers import DIMS, TENSORS, Layer, LayerKind
 
@@ -217,7 +216,7 @@ def zigzag_counts(case: DividingMapping, node: Any, bypass: Bypass) -> dict[str,
 
 def cases(path: Path) -> list[DividingMapping]:
     """The mappings of a table, each once."""
-    rows = {tuple(row[name] for name in KEY): row for row in read(path)}
+    rows = {tuple(row[name] for name in KEY): row for row in known(path)}
     return [DividingMapping(row) for row in rows.values()]
 
 
@@ -253,18 +252,15 @@ def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedMoves]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("table", type=Path, help="of tools, or written before by --write")
-    parser.add_argument("--write", type=Path, help="keep ZigZag's counts")
-    args = parser.parse_args()
-    found = read(args.table)
+    given = asked(
+        __doc__,
+        table_=(Path, "of tools, or written before by --write"),
+        write=(Path, "keep ZigZag's counts"),
+    )
+    found = known(given.table)
     if "zigzag" not in found[0]:
-        found = list(lines(args.table))
-    if args.write is not None:
-        with args.write.open("w", newline="") as file:
-            table = csv.DictWriter(file, (*KEY, *PASSES, "metric", "zigzag"), lineterminator="\n")
-            table.writeheader()
-            table.writerows(found)
+        found = list(lines(given.table))
+    write(given.write, (*KEY, *PASSES, "metric", "zigzag"), found)
     equal, total, unnamed = Counter[str](), Counter[str](), 0
     for line in compare(found):
         some = line.row["l2_passes"] or line.row["l1_passes"]
@@ -276,7 +272,3 @@ def main() -> None:
         print(f"{name:42} {equal[name]:6} of {rows} equal")
     print(f"differences without a named cause: {unnamed}; the others: {CLUSTERS_INSIDE}")
     raise SystemExit(unnamed > 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """How far the hand mappings of the named dataflows are above the proven optimum.
 
-    python benchmarks/dataflows.py   # 30 layers x 3 chips: docs/data/dataflows.csv, and a picture
+    python -m benchmarks dataflows   # 30 layers x 3 chips: docs/data/dataflows.csv, and a picture
 
 The optimum is that of the default space, from the library of optima; where a proof was stopped, the
 best value known is the reference, and the table says how far from the optimum that may be. The
@@ -9,20 +9,18 @@ row-stationary mapping tiles filters, which the default space does not: it may b
 
 from __future__ import annotations
 
-import argparse
-import csv
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import baselines
 from baselines import known_optimum, prove
+from benchmarks.frame import Row, Table
 from maestro_env import DATAFLOWS, Problem
-from marl_common import atomic_write
 from marl_runs import colour, geometric_mean, new_figure, save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "docs" / "data" / "dataflows.csv"
 PICTURE = ROOT / "docs" / "figures" / "dataflows.png"
 CHIPS = ("edge", "cloud", "archgym")
 LAYERS = (
@@ -35,58 +33,24 @@ LAYERS = (
 )
 
 
-def rows(timeout: float) -> list[dict[str, Any]]:
-    """One row a layer and chip: the reference, and each dataflow's value over it."""
-    found = []
-    for chip in CHIPS:
-        for name in LAYERS:
-            problem = Problem(name, chip)
-            known = known_optimum(problem)
-            if known is None:
-                proof = prove(problem, timeout=timeout)
-                reference, bound = proof.value, proof.bound
-            else:
-                reference, bound = known.value, known.bound
-            row: dict[str, Any] = {
-                "chip": chip,
-                "layer": name,
-                "reference": reference,
-                "gap": max(0.0, reference / bound - 1.0),
-            }
-            for dataflow in DATAFLOWS:
-                narrow = Problem(name, chip, space={"dataflow": dataflow})
-                best = baselines.load("expert", dataflow=dataflow).search(narrow, 20, 0).best_value
-                row[dataflow] = best / reference
-            found.append(row)
-            print(chip, name, *(f"{d} {row[d]:.2f}" for d in DATAFLOWS), flush=True)
-    return found
-
-
-def write(found: list[dict[str, Any]]) -> None:
-    """The table as CSV."""
-    DATA.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(DATA) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(found[0]), lineterminator="\n")
-        writer.writeheader()
-        for row in found:
-            ratios = {name: f"{row[name]:.4f}" for name in ("gap", *DATAFLOWS)}
-            writer.writerow(row | {"reference": f"{row['reference']:.8g}"} | ratios)
-
-
-def kept() -> list[dict[str, Any]]:
-    """The table that the file holds."""
-    with DATA.open(encoding="utf-8", newline="") as stream:
-        return [
-            {name: text if name in ("chip", "layer") else float(text) for name, text in row.items()}
-            for row in csv.DictReader(stream)
-        ]
+def row_of(given: Any, chip: str, layer: str) -> Row:
+    """The reference of a layer on a chip, and each dataflow's value over it."""
+    known = known_optimum(Problem(layer, chip))
+    found = prove(Problem(layer, chip), timeout=given.timeout) if known is None else known
+    gap = max(0.0, found.value / found.bound - 1.0)
+    row = {"reference": f"{found.value:.8g}", "gap": f"{gap:.4f}"}
+    for dataflow in DATAFLOWS:
+        narrow = Problem(layer, chip, space={"dataflow": dataflow})
+        best = baselines.load("expert", dataflow=dataflow).search(narrow, 20, 0).best_value
+        row[dataflow] = f"{best / found.value:.4f}"
+    return row
 
 
 def summary(found: list[dict[str, Any]]) -> str:
     """Geometric means by chip, as Markdown."""
     columns = [*DATAFLOWS, "best of all"]
     lines = ["| chip | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
-    for chip in CHIPS:
+    for chip in {row["chip"]: None for row in found}:
         here = [row for row in found if row["chip"] == chip]
         means = [geometric_mean([row[name] for row in here]) for name in DATAFLOWS]
         means.append(geometric_mean([min(row[name] for name in DATAFLOWS) for row in here]))
@@ -117,27 +81,29 @@ def draw(found: list[dict[str, Any]]) -> None:
     save_figure(figure, PICTURE)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--timeout", type=float, default=30.0, help="of proofs not in the library")
-    parser.add_argument("--no-run", action="store_true", help="only draw what the file holds")
-    arguments = parser.parse_args()
-    assert len(LAYERS) == 30
-    found = kept() if arguments.no_run else rows(arguments.timeout)
-    if not arguments.no_run:
-        write(found)
-    draw(found)
+def told(rows: list[Row], given: Any) -> None:
+    """Draw, and print means by chip."""
+    names = ("reference", "gap", *DATAFLOWS)
+    found = [row | {name: float(row[name]) for name in names} for row in rows]
+    if not given.quick:
+        draw(found)
     print(summary(found))
-    unproven = [row for row in found if row["gap"] > 1e-9]
-    if unproven:
-        worst = max(row["gap"] for row in unproven)
-        print(
-            f"{len(unproven)} of {len(found)} references are not proven, at most {worst:.1%} above"
-        )
-    print(
-        f"{sum(math.isfinite(row[d]) for row in found for d in DATAFLOWS)} hand mappings feasible"
-    )
+    if unproven := [row["gap"] for row in found if row["gap"] > 1e-9]:
+        print(f"{len(unproven)} of {len(found)} references are not proven, "
+              f"at most {max(unproven):.1%} above")  # fmt: skip
+    feasible = sum(math.isfinite(row[d]) for row in found for d in DATAFLOWS)
+    print(f"{feasible} hand mappings feasible")
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("chip", "layer", "reference", "gap", *DATAFLOWS),
+    lambda given: () if given.no_run else product(CHIPS, LAYERS),
+    row_of,
+    "dataflows.csv",
+    {
+        "timeout": (30.0, "of proofs not in the library"),
+        "no_run": (False, "only draw what the file holds"),
+    },
+    told=told,
+)

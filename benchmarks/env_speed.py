@@ -1,9 +1,8 @@
-"""Steps per second of the environments, one thread: ``python benchmarks/env_speed.py [--json]``."""
+"""Steps per second of the environments, one thread: ``python -m benchmarks env_speed``."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import gymnasium
 import numpy as np
 
 import maestro_env
+from benchmarks.frame import asked, show_figures
 
 IMPORT = "import time; start = time.{}(); import maestro_env; seconds = time.{}() - start; "
 IMPORT += "import sys; print(seconds, *sys.modules)"
@@ -139,26 +139,15 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     """Print a table, or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--layer", default="mobilenetv2.2")
-    parser.add_argument("--worlds", type=int, default=1024)
-    parser.add_argument("--agents", type=int, default=10)
-    parser.add_argument("--repeats", type=int, default=7, help="the best of these counts")
-    parser.add_argument(
-        "--clock", choices=CLOCKS, default="wall", help="cpu on a machine that does other work too"
+    given = asked(
+        __doc__,
+        layer="mobilenetv2.2",
+        worlds=1024,
+        agents=10,
+        repeats=(7, "the best of these counts"),
+        clock=("wall", "cpu on a machine that does other work too", CLOCKS),
+        json=False,
     )
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
     global clock
-    clock = CLOCKS[arguments.clock]
-    figures = measure(arguments)
-    if arguments.json:
-        print(json.dumps(figures, indent=2))
-        return
-    for name, value in figures.items():
-        shown = f"{value:,.3f}" if isinstance(value, float) else value
-        print(f"{name:<24}{shown!s:>16}")
-
-
-if __name__ == "__main__":
-    main()
+    clock = CLOCKS[given.clock]
+    show_figures(measure(given), given.json)

@@ -7,20 +7,16 @@ a mapping slower. Fails if a law is broken.
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
 from collections import Counter
-from pathlib import Path
+from itertools import product
 
 import numpy as np
 
 import cost_models
 import layers
+from benchmarks.frame import asked, show_figures
 from cost_models import PRESETS
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.cost_models.exact_laws import (
     broken,
     random_batch,
@@ -29,45 +25,30 @@ from tests.cost_models.exact_laws import (
 )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mappings", type=int, default=1_000_000, help="in all, at least")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
-    args = parser.parse_args()
-    model = cost_models.load("exact", threads=args.threads)
+def main() -> bool:
+    given = asked(
+        __doc__,
+        mappings=(1_000_000, "in all, at least"),
+        seed=1,
+        threads=1,
+        json=(False, "print JSON alone"),
+    )
+    model = cost_models.load("exact", threads=given.threads)
     zoo = [layer for name in layers.networks() for layer in layers.network(name)]
     zoo = list({(layer.kind, layer.extents, layer.stride): layer for layer in zoo}.values())
-    size = -(-args.mappings // (len(zoo) * len(PRESETS)))
-    rng = np.random.default_rng(args.seed)
+    size = -(-given.mappings // (len(zoo) * len(PRESETS)))
+    rng = np.random.default_rng(given.seed)
     total: Counter[str] = Counter()
     mappings = 0
-    start = time.perf_counter()
-    for name in PRESETS:
-        accelerator = unlimited_buffers(PRESETS[name])
-        for layer in zoo:
-            batch = random_batch(layer, accelerator, size, rng)
-            costs = model.evaluate_batch(layer, accelerator, batch)
-            mappings += int(costs.feasible.sum())
-            total.update(broken(costs, layer, accelerator))
-            total.update(slower_when_faster(model, layer, accelerator, batch))
-    result = {
-        "mappings": mappings,
-        "layers": len(zoo),
-        "presets": list(PRESETS),
-        "seconds": round(time.perf_counter() - start, 1),
-        "broken": dict(total),
-    }
-    if args.json:
-        print(json.dumps(result))
-    else:
-        print(f"{mappings} mappings of {len(zoo)} layers on {', '.join(PRESETS)}, "
-              f"{result['seconds']} s")  # fmt: skip
-        for law, count in total.items():
-            print(f"{count:>8}  {law}")
-    return 1 if sum(total.values()) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    start = time.process_time()
+    for preset, layer in product(PRESETS.values(), zoo):
+        accelerator = unlimited_buffers(preset)
+        batch = random_batch(layer, accelerator, size, rng)
+        costs = model.evaluate_batch(layer, accelerator, batch)
+        mappings += int(costs.feasible.sum())
+        total.update(broken(costs, layer, accelerator))
+        total.update(slower_when_faster(model, layer, accelerator, batch))
+    spent = round(time.process_time() - start, 1)
+    found = {"mappings": mappings, "layers": len(zoo), "presets": list(PRESETS), "cpu_s": spent}
+    show_figures(found | {"broken": dict(total)}, given.json)
+    return sum(total.values()) > 0

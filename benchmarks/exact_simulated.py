@@ -6,24 +6,21 @@ bandwidths tensor by tensor; the model's options are drawn too. Of every layer, 
 options some mappings are drawn; all their counts and reasons are compared, and of one of them
 every field of its cost, prices included (they follow from the counts).
 
-Work is done seed by seed, 1,000 mappings each. With ``--out`` a line is written for each seed, and
-seeds that have one are left out, so that a run can be stopped and gone on with, or shared among
-several processes with ``--share``:
+Work is done seed by seed, 1,000 mappings each, and can be shared among several processes:
 
-    python -m benchmarks.exact_simulated --seeds 1000 --out simulated.csv --share 0/2
+    python -m benchmarks exact_simulated --seeds 1000 --out simulated.csv --share 0/2
 
 With ``--padded`` all layers have padding that is free.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from benchmarks.seed_lines import run_seeds, seed_options
+from benchmarks.frame import Table
 from cost_models import Accelerator, CostBatch, MappingBatch
 from cost_models.exact import ExactModel
 from cost_models.exact.simulator_model import SimulatorModel
@@ -130,24 +127,28 @@ def run(seed: int, mappings: int, max_macs: int, padded: bool = False) -> tuple[
     return feasible, differ
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    seed_options(parser)
-    parser.add_argument("--max-macs", type=int, default=60)
-    parser.add_argument("--padded", action="store_true", help="all padding is free, and there is")
-    args = parser.parse_args()
-
-    def counted(seed: int) -> dict[str, int]:
-        feasible, differ = run(seed, PER_SEED, args.max_macs, args.padded)
-        return {"mappings": PER_SEED, "feasible": feasible, "differ": differ}
-
-    total = run_seeds(args, FIELDS, counted)
+def told(rows: list[dict[str, str]], _: Any) -> bool:
+    """Print sums; true where something differs."""
+    total = {name: sum(float(row[name]) for row in rows) for name in (*FIELDS, "cpu_s")}
     print(
         f"{total['mappings']:,.0f} mappings ({total['feasible']:,.0f} feasible): "
         f"{total['differ']:.0f} differ, {total['cpu_s']:.0f} s of processor time"
     )
-    raise SystemExit(total["differ"] > 0)
+    return total["differ"] > 0
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("seed", "cpu_s", *FIELDS),
+    lambda given: ((seed,) for seed in range(given.start, given.start + given.seeds)),
+    lambda given, seed: dict(
+        zip(FIELDS, (PER_SEED, *run(seed, PER_SEED, given.max_macs, given.padded)), strict=True)
+    ),
+    options={
+        "seeds": (1, "how many seeds"),
+        "start": (0, "the first seed"),
+        "max_macs": 60,
+        "padded": (False, "all padding is free, and there is"),
+    },
+    told=told,
+)

@@ -1,7 +1,7 @@
 """A thousand designs of a network: time, gaps of the front, and what kill -9 costs.
 
-    python benchmarks/explore_designs.py [--designs 1000] [--csv docs/data/explore.csv]
-    python benchmarks/explore_designs.py --fuse keep --csv docs/data/explore-keep-time.csv
+    python -m benchmarks explore_designs [--designs 1000] [--csv docs/data/explore.csv]
+    python -m benchmarks explore_designs --fuse keep --csv docs/data/explore-keep-time.csv
 
 Runs `mapper explore` once from an empty store, then once more on another store with SIGKILL in the
 middle and the same command after it; both must write the same rows. With `--fuse keep` once, all

@@ -10,7 +10,6 @@ by the tool's rules (`zigzag_energies`, `zigzag_cycles`, `accelforge_...`), whic
 
 from __future__ import annotations
 
-import argparse
 import logging
 import tempfile
 from collections import Counter
@@ -18,7 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chain_searchers import write
 from benchmarks.export_cases import Case, exports
 from benchmarks.export_cost_rules import (
     Part,
@@ -41,6 +39,7 @@ from benchmarks.export_rules import (
     accelforge_counts,
     zigzag_stays,
 )
+from benchmarks.frame import asked, write
 from benchmarks.zigzag_windows import zigzag_cycles
 from cost_models import clock_of
 from layers import TENSORS
@@ -167,16 +166,16 @@ def compare(found: list[Case], accelforge: str | None = None) -> Iterator[dict[s
             yield compare_one(case, "accelforge", counts, nj, cycles)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--exports", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--levels", type=int, choices=(2, 3), default=3, help="of the chips")
-    parser.add_argument("--accelforge", metavar="PYTHON", help="a Python 3.12 that has AccelForge")
-    parser.add_argument("--csv", type=Path)
-    options = parser.parse_args()
-    found = list(exports(options.exports, options.seed, options.levels))
-    rows = list(compare(found, options.accelforge))
+def main() -> bool:
+    given = asked(
+        __doc__,
+        exports=60,
+        seed=0,
+        levels=(3, "of the chips", (2, 3)),
+        accelforge=(str, "a Python 3.12 that has AccelForge"),
+        csv=Path,
+    )
+    rows = list(compare(list(exports(given.exports, given.seed, given.levels)), given.accelforge))
     for tool in dict.fromkeys(row["tool"] for row in rows):
         own = [row for row in rows if row["tool"] == tool]
         sums = [sum(row[n] for row in own) for n in ("counts", "counts_equal", "counts_by_rules")]
@@ -188,13 +187,8 @@ def main() -> None:
             for why, times in Counter(row[cause] for row in own if row[cause]).items():
                 print(f"    {times:3} {why}")
     missed = [row for row in rows if not reproduced(row)]
-    print(f"beyond a limit and not reproduced by the tools' rules: {len(missed)}")
-    for row in missed:
-        print(row)
-    if options.csv is not None:
-        write(options.csv, rows[0], rows)
-    raise SystemExit(bool(missed))
-
-
-if __name__ == "__main__":
-    main()
+    print(
+        f"beyond a limit and not reproduced by the tools' rules: {len(missed)}", *missed, sep="\n"
+    )
+    write(given.csv, rows[0], rows)
+    return bool(missed)

@@ -13,7 +13,6 @@ Python 3.12 that has it (`accelforge_run.py`), Timeloop 3.0.3 where its program 
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import subprocess
@@ -24,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import accelforge_run as runner
-from benchmarks.chain_searchers import write
 from benchmarks.crosscheck_timeloop import NO_CAUSE, TimeloopError, nest_counts, program_path
 from benchmarks.export_cases import Case, cases
 from benchmarks.export_rules import (
@@ -38,6 +36,7 @@ from benchmarks.export_rules import (
     zigzag_counts,
     zigzag_stays,
 )
+from benchmarks.frame import asked, write
 from layers import TENSORS
 from mapper.export.accelforge_files import ARRAYS, accelforge_files
 from mapper.export.chip_stores import ChipStores
@@ -230,33 +229,29 @@ def summed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--mappings", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--accelforge", metavar="PYTHON", help="a Python 3.12 that has AccelForge")
-    parser.add_argument("--timeloop", metavar="PROGRAM", help="path of `timeloop-model`")
-    parser.add_argument("--csv", type=Path)
-    options = parser.parse_args()
-    found = list(cases(options.mappings, options.seed))
+def main() -> bool:
+    given = asked(
+        __doc__,
+        mappings=60,
+        seed=0,
+        accelforge=(str, "a Python 3.12 that has AccelForge"),
+        timeloop=(str, "path of `timeloop-model`"),
+        csv=Path,
+    )
+    found = list(cases(given.mappings, given.seed))
     try:
-        timeloop = options.timeloop and program_path(options.timeloop)
-        rows = list(compare(found, options.accelforge, timeloop))
+        timeloop = given.timeloop and program_path(given.timeloop)
+        rows = list(compare(found, given.accelforge, timeloop))
     except TimeloopError as error:
         raise SystemExit(str(error)) from None
     causes = Counter((row["tool"], row["cause"]) for row in rows)
     for tool in dict.fromkeys(row["tool"] for row in rows):
         own = [row for row in rows if row["tool"] == tool]
-        print(f"{tool}: {options.mappings} mappings, {len(own)} counts: {causes[tool, '']} equal,")
+        print(f"{tool}: {given.mappings} mappings, {len(own)} counts: {causes[tool, '']} equal,")
         print(f"  {sum(row['by_rule'] for row in own)} are what its rules give")
     for (tool, cause), count in causes.items():
         if cause:
             print(f"{count:5} {tool:10} {cause}")
-    if options.csv is not None:
-        table = summed(rows)
-        write(options.csv, table[0], table)
-    raise SystemExit(any(cause == NO_CAUSE for _, cause in causes))
-
-
-if __name__ == "__main__":
-    main()
+    table = summed(rows)
+    write(given.csv, table[0], table)
+    return any(cause == NO_CAUSE for _, cause in causes)

@@ -10,7 +10,6 @@ with the simulator's, step by step. With OpenMP the outputs are compared again.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.chain_searchers import write
+from benchmarks.frame import asked, write
 from cost_models import Chain, Loop
 from layers import DIMS
 from mapper.export.export_source import ExportSource
@@ -66,11 +65,8 @@ def check(source: ExportSource, rng: np.random.Generator, folder: Path) -> dict[
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=200)
-    parser.add_argument("--csv", type=Path)
-    given = parser.parse_args()
+def main() -> bool:
+    given = asked(__doc__, cases=200, csv=Path)
     if shutil.which("gcc") is None:
         sys.exit("export_programs: gcc is not found on PATH, expected a C compiler; install gcc")
     rows = [Counter[str](memories=memories) for memories in range(1, 5)]
@@ -84,12 +80,6 @@ def main() -> None:
         if not all(passed.values()):
             print(f"case {number}: {[name for name, ok in passed.items() if not ok]}", flush=True)
     table = [{name: row[name] for name in (*COLUMNS, *CHECKS)} for row in rows]
-    for line in table:
-        print(line)
-    if given.csv:
-        write(given.csv, (*COLUMNS, *CHECKS), table)
-    sys.exit(any(line[name] != line["cases"] for line in table for name in CHECKS))
-
-
-if __name__ == "__main__":
-    main()
+    print(*table, sep="\n")
+    write(given.csv, (*COLUMNS, *CHECKS), table)
+    return any(line[name] != line["cases"] for line in table for name in CHECKS)

@@ -1,6 +1,6 @@
 """Fused tiles beside their execution, and networks with fused layers beside brute force.
 
-    python -m benchmarks fused_check --out docs/data/fused-check.csv
+    python -m benchmarks fused_check
 
 The first row counts random groups of 2 to 4 convolutions with random tilings, each executed element
 by element (mapper/fusing/fused_execution.py): what every layer computes in every fused tile has to
@@ -13,19 +13,17 @@ energy and energy-delay product compared with what `mapper.fusing` proves.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.chain_searchers import write
+from benchmarks.frame import Table
 from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_network import FusedProblem
 from tests.mapper.fused_brute import FusedBrute, long_attention, small_attention, small_chain
 from tests.mapper.fused_chains import random_tiling
 from tests.mapper.staying import beside_brute, prove_here
 
-COLUMNS = ("what", "cases", "fused", "differ", "gap")
 SAME = 1e-9
 
 
@@ -33,18 +31,20 @@ def groups_row(count: int) -> dict[str, object]:
     """Random groups beside their execution."""
     rng = np.random.default_rng(0)
     differ = sum(bool(differences(*random_tiling(rng))) for _ in range(count))
-    return {"what": "groups executed", "cases": count, "fused": count, "differ": differ, "gap": ""}
+    return {"cases": count, "fused": count, "differ": differ, "gap": ""}
 
 
-def network_row(seed: int) -> dict[str, object]:
-    """One network: optima (latency, energy, EDP), those that fuse layers, and that differ."""
+def row_of(given: Any, what: str) -> dict[str, object]:
+    """The groups, or a network: optima (latency, energy, EDP), those that fuse, and that differ."""
+    if what == "groups executed":
+        return groups_row(given.groups)
+    seed = int(what.split()[1])
     make = (small_chain, small_attention, small_chain, long_attention)[seed % 4]
     graph, setting = make(seed)
     net = FusedProblem(graph, setting, prove_here)
     found = beside_brute(net, FusedBrute(graph, setting).best())
     differ = [abs(one.value / best - 1) > SAME for one, best in found]
     return {
-        "what": f"network {seed}",
         "cases": len(found),
         "fused": sum(any(step.fused for step in one.steps) for one, _ in found),
         "differ": sum(differ),
@@ -52,18 +52,12 @@ def network_row(seed: int) -> dict[str, object]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--groups", type=int, default=10_000)
-    parser.add_argument("--networks", type=int, default=100)
-    parser.add_argument("--out", type=Path, default=Path("fused-check.csv"))
-    options = parser.parse_args()
-    rows = [groups_row(options.groups)]
-    for seed in range(options.networks):
-        rows.append(network_row(seed))
-        print(rows[-1], flush=True)
-        write(options.out, COLUMNS, rows)
-
-
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("what", "cases", "fused", "differ", "gap"),
+    lambda given: [("groups executed",), *((f"network {n}",) for n in range(given.networks))],
+    row_of,
+    "fused-check.csv",
+    {"groups": 10_000, "networks": 100},
+    {"groups": 20},
+)

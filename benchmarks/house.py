@@ -1,7 +1,7 @@
 """How large and how plain the code is: the counts that the bars on size are held against.
 
-    python benchmarks/house.py
-    python benchmarks/house.py OTHER/CHECKOUT --packages cost_models mapper --depth 1
+    python -m benchmarks house
+    python -m benchmarks house OTHER/CHECKOUT --packages cost_models mapper --depth 1
 
 One row for each package, with what is below it. A code line has a token that is neither comment nor
 part of a docstring (or of a text that stands alone). Parameters are counted without `self` and

@@ -1,7 +1,7 @@
 """What a move of code must not change: hashes of training, searches and stores, and all help.
 
-    python benchmarks/house_hashes.py --out docs/data/house_hashes.json
-    python benchmarks/house_hashes.py --check docs/data/house_hashes.json --only learners arms
+    python -m benchmarks house_hashes --out docs/data/house_hashes.json
+    python -m benchmarks house_hashes --check docs/data/house_hashes.json --only learners arms
 
 A hash is over losses and weights of 200 updates (learners of mpe_marl, arms of mast and mst), over
 all samples of a search, or over what a store of 0.2.0 lists. Help is the words of every command, an
@@ -10,7 +10,6 @@ entry an option. Hashes of training hold for one machine and one version of torc
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import hashlib
 import io
@@ -18,7 +17,6 @@ import json
 import os
 import re
 import sqlite3
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
@@ -27,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.frame import asked
 
 UPDATES = 200
 STEPS = 6_000
@@ -149,10 +149,33 @@ def arms() -> Hashes:
     yield from mst_arms()
 
 
+def sample_hash(method: str, layer: str, cost_model: str, budget: int, seed: int) -> str:
+    """The hash of all samples of one search, in the order in which they were asked."""
+    found = hashlib.sha256()
+
+    def record(actions: object, evaluation: object) -> None:
+        found.update(np.ascontiguousarray(actions, dtype=np.int64).tobytes())
+        found.update(np.ascontiguousarray(evaluation.values, dtype=np.float64).tobytes())
+
+    import baselines
+    from maestro_env import Problem
+
+    problem = Problem(layer, "edge", "edp", cost_model)
+    problem.on_evaluate = record
+    baselines.load(method).search(problem, budget, seed)
+    return found.hexdigest()[:16]
+
+
+def comparable() -> list[str]:
+    """Searchers that neither prove an optimum nor take minutes."""
+    import baselines
+
+    found = {name: baselines.load(name).capabilities for name in baselines.names()}
+    return [n for n, can in found.items() if not (can.proves_optimum or can.on_request)]
+
+
 def searches() -> Hashes:
     """The samples of searches by every searcher that can be compared."""
-    from sample_hashes import comparable, sample_hash
-
     asked = [(method, *on) for on in SEARCHES for method in comparable()]
     for method, layer, model in asked[:MOST_SEARCHES]:
         yield f"{method} {layer} {model}", sample_hash(method, layer, model, BUDGET, 0)
@@ -256,29 +279,27 @@ def differences(found: dict[str, Any], expected: dict[str, Any], where: str = ""
     return lines
 
 
-def main() -> None:
+def main() -> bool:
     """Make hashes; write them, or compare them with those of a file."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
-    file = {"type": lambda text: Path(text).absolute(), "metavar": "FILE"}
-    parser.add_argument("--out", **file, help="write them here")
-    parser.add_argument("--check", **file, help="compare with this file; 1 where they differ")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        found = {part: dict(PARTS[part]()) for part in given.only}
-    text = json.dumps(found, indent=0, sort_keys=True, ensure_ascii=False)
-    if given.out is not None:
-        given.out.write_text(text + "\n", encoding="utf-8")
-    if given.check is not None:
-        lines = differences(found, json.loads(given.check.read_text(encoding="utf-8")))
-        print("\n".join(lines) or f"{sum(map(len, found.values()))} as they were")
-        sys.exit(bool(lines))
-    if given.out is None:
-        print(text)
-
-
-if __name__ == "__main__":
     import torch
 
     torch.set_num_threads(1)
-    main()
+    given = asked(
+        __doc__,
+        only=(list(PARTS), None, PARTS),
+        out=(Path, "write them here"),
+        check=(Path, "compare with this file; 1 where they differ"),
+    )
+    out, check = (path and path.absolute() for path in (given.out, given.check))
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        found = {part: dict(PARTS[part]()) for part in given.only}
+    text = json.dumps(found, indent=0, sort_keys=True, ensure_ascii=False)
+    if out is not None:
+        out.write_text(text + "\n", encoding="utf-8")
+    if check is not None:
+        lines = differences(found, json.loads(check.read_text(encoding="utf-8")))
+        print("\n".join(lines) or f"{sum(map(len, found.values()))} as they were")
+        return bool(lines)
+    if out is None:
+        print(text)
+    return False

@@ -1,6 +1,6 @@
 """Count impossible answers of a cost model over hostile layers, chips and spaces.
 
-    python benchmarks/impossible.py --samples 1000000 --seed 1 --cost-model maestro
+    python -m benchmarks impossible --samples 1000000 --seed 1 --cost-model maestro
 
 Draws layers (primes, strides above the taps, transposed, grouped, dilated, giant), chips (odd ones,
 some with capacities, widths and bandwidths tensor by tensor, and every chip of the library) and
@@ -10,9 +10,6 @@ options of the map space, evaluates random mappings of each, and tries the laws 
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +19,7 @@ from typing import Any, get_args
 import numpy as np
 
 import cost_models
+from benchmarks.frame import asked, show_figures
 from cost_models import Accelerator, CostModel, Level, Widths, capabilities_of
 from cost_models.laws import broken_laws, facts_of
 from layers import Layer, LayerError, LayerKind
@@ -152,28 +150,28 @@ def trials(
         yield layer, chip, int(costs.feasible.sum()), found
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cost-model", default="maestro")
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
-    args = parser.parse_args()
-    model = cost_models.load(args.cost_model, threads=1)
+def main() -> bool:
+    given = asked(
+        __doc__,
+        samples=1_000_000,
+        seed=1,
+        cost_model="maestro",
+        json=(False, "print JSON alone"),
+    )
+    model = cost_models.load(given.cost_model, threads=1)
     start, total, pairs, feasible = time.process_time(), Counter[str](), 0, 0
     examples: dict[str, str] = {}
     library = list(cost_models.PRESETS.values())
-    for layer, chip, answers, found in trials(model, args.samples, args.seed, library):
+    for layer, chip, answers, found in trials(model, given.samples, given.seed, library):
         pairs += 1
         feasible += answers
         total.update(found)
-        for law, count in found.items():
-            if count and law not in examples:
-                examples[law] = f"{layer} on {chip}"
+        for law in (law for law, count in found.items() if count):
+            examples.setdefault(law, f"{layer} on {chip}")
     result = {
-        "cost_model": args.cost_model,
-        "seed": args.seed,
-        "samples": args.samples,
+        "cost_model": given.cost_model,
+        "seed": given.seed,
+        "samples": given.samples,
         "pairs": pairs,
         "feasible": feasible,
         "findings": sum(total.values()),
@@ -181,18 +179,5 @@ def main() -> int:
         "examples": examples,
         "seconds": round(time.process_time() - start, 1),
     }
-    if args.json:
-        print(json.dumps(result))
-    else:
-        print(
-            f"{args.cost_model}, seed {args.seed}: {args.samples:,} mappings of {pairs:,} layers "
-            f"on chips, {feasible:,} feasible, {result['seconds']} s of processor time"
-        )
-        for law, count in total.items():
-            print(f"{count:>8}  {law}{'  such as ' + examples[law] if count else ''}")
-        print(f"{result['findings']:>8}  impossible answers")
-    return 1 if result["findings"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    show_figures(result, given.json)
+    return result["findings"] > 0

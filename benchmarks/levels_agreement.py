@@ -8,7 +8,7 @@ Work is done seed by seed, 1,000 nests each, as many of each depth. With ``--out
 for each seed, and seeds that have one are left out, so that a run can be stopped and gone on with,
 or shared among several processes with ``--share`` (one file each, or the same one):
 
-    python -m benchmarks.levels_agreement --seeds 1000 --out levels.csv --share 0/2
+    python -m benchmarks levels_agreement --seeds 1000 --out levels.csv --share 0/2
 
 With ``--layers`` nests are those of layers of the zoo with two fan-outs of 64 to 1,024 units
 together, 100 a seed: rows, columns and taps are the layer's, channels and filters few. With
@@ -17,7 +17,7 @@ together, 100 a seed: rows, columns and taps are the layer's, channels and filte
 An execution takes most of the time. ``--digest`` writes ten digits of a hash of each seed's
 executed counts, too; a kernel that changed since is held against such a file in half the time:
 
-    python -m benchmarks.levels_agreement --against levels.csv
+    python -m benchmarks levels_agreement --against levels.csv
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def changed(rng: np.random.Generator, space: Space, change: str) -> Space:
 
 
 def _with(entry: Entry, **fields: object) -> Entry:
-    return replace(entry, level=replace(entry.level, **fields))  # type: ignore[arg-type]
+    return replace(entry, level=replace(entry.level, **fields))
 
 
 def _faster(port: Port | None) -> Port:

@@ -1,7 +1,7 @@
 """Agreement of the MAESTRO model with the program it ports.
 
-    python benchmarks/maestro_agreement.py REFERENCE.csv
-    MAESTRO_BIN=... python benchmarks/maestro_agreement.py MAESTRO/data/mapping
+    python -m benchmarks maestro_agreement REFERENCE.csv
+    MAESTRO_BIN=... python -m benchmarks maestro_agreement MAESTRO/data/mapping
 
 A CSV file (of the form of tests/cost_models/data/maestro_reference_sample.csv) is compared in every
 column. Of a folder of .m files, each is run through the stock program on 256 PEs, NoC 64 and
@@ -11,18 +11,14 @@ in a file of several layers the program adds the L1 counts of the layer before).
 
 from __future__ import annotations
 
-import argparse
 import csv
-import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
+from benchmarks.frame import asked, refuse, show_figures
 from cost_models import Accelerator, load, parse_network
 from cost_models.maestro.binary import BinaryModel
 from tests.cost_models.maestro_reference import differences, read_row, read_rows
@@ -90,21 +86,9 @@ def compare_networks(folder: Path) -> tuple[Counter[str], list[str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("path", type=Path, help="a CSV file, or a folder of .m files")
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.path.is_dir() and not os.environ.get("MAESTRO_BIN"):
-        parser.error("a folder needs the stock program; set MAESTRO_BIN to it")
-    compare = compare_networks if arguments.path.is_dir() else compare_rows
-    found, notes = compare(arguments.path)
-    if arguments.json:
-        print(json.dumps({"found": found, "notes": notes}, indent=2))
-        return
-    for what, count in sorted(found.items()):
-        print(f"{what:<44} {count:>7,}")
-    print(*notes, sep="\n")
-
-
-if __name__ == "__main__":
-    main()
+    given = asked(__doc__, path_=(Path, "a CSV file, or a folder of .m files"), json=False)
+    if given.path.is_dir() and not os.environ.get("MAESTRO_BIN"):
+        refuse("a folder needs the stock program; set MAESTRO_BIN to it")
+    compare = compare_networks if given.path.is_dir() else compare_rows
+    found, notes = compare(given.path)
+    show_figures(dict(sorted(found.items())) | {"notes": notes}, given.json)

@@ -1,7 +1,7 @@
 """marl beside its controls on the 24 cases of marl_cases.py, under both cost models.
 
-    python benchmarks/marl_controls.py --runs RUNS   # keeps docs/data/marl-controls-runs.csv
-    python benchmarks/marl_controls.py               # makes the two tables from it
+    python -m benchmarks marl_controls --runs RUNS   # keeps docs/data/marl-controls-runs.csv
+    python -m benchmarks marl_controls               # makes the two tables from it
 
 RUNS are results files of ``marl_cases.py`` or folders of them. What is kept is a row a run: its
 final value, and its samples until 5 % above the case's reference (nothing where it never was). A
@@ -15,18 +15,15 @@ their medians; p is Holm's over the pairs of all objectives together, and over t
 
 from __future__ import annotations
 
-import argparse
-import csv
 from pathlib import Path
 from typing import Any
 
-import marl_cases
-import methods_table
 import numpy as np
 
+from benchmarks import marl_cases, methods_table
+from benchmarks.frame import DATA, asked, known, show
 from marl_runs import geometric_mean, holm, two_level_ratio
 
-DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 RUNS = DATA / "marl-controls-runs.csv"
 TABLES = {"methods": DATA / "marl-controls.csv", "pairs": DATA / "marl-controls-pairs.csv"}
 TARGET, BUDGET = 1.05, 20_000
@@ -71,16 +68,8 @@ def kept(paths: list[Path]) -> list[Run]:
 
 def read() -> list[Run]:
     """The rows of the file that is kept, numbers as numbers."""
-    with RUNS.open(newline="") as stream:
-        return [
-            {
-                **row,
-                "best": float(row["best"]),
-                "cpu_s": float(row["cpu_s"]),
-                "samples to 5 %": float(row["samples to 5 %"] or "inf"),
-            }
-            for row in csv.DictReader(stream)
-        ]
+    numbers = ("best", "cpu_s", "samples to 5 %")
+    return [row | {name: float(row[name] or "inf") for name in numbers} for row in known(RUNS)]
 
 
 def medians(runs: list[Run], column: str) -> Medians:
@@ -178,18 +167,12 @@ def make() -> None:
     runs = read()
     for name, rows in (("methods", method_rows(runs)), ("pairs", pair_rows(runs))):
         methods_table.write(rows, TABLES[name])
-        marl_cases.show(rows)
+        show(rows)
         print()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=Path, nargs="+", help="keep these runs first")
-    arguments = parser.parse_args()
-    if arguments.runs:
-        methods_table.write(kept(arguments.runs), RUNS)
+    given = asked(__doc__, runs=([Path], "keep these runs first"))
+    if given.runs:
+        methods_table.write(kept(given.runs), RUNS)
     make()
-
-
-if __name__ == "__main__":
-    main()

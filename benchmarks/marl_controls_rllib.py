@@ -1,6 +1,6 @@
 """RLlib's agents beside ours and the controls: two layers, as a run on RLlib takes minutes.
 
-    python benchmarks/marl_controls_rllib.py RUNS --csv docs/data/marl-controls-rllib.csv
+    python -m benchmarks marl_controls_rllib RUNS --csv docs/data/marl-controls-rllib.csv
 
 RUNS are results files of ``marl_cases.py --cases two --budget 5000``. A run is judged by its case's
 proven optimum (docs/data/case-optima.csv, of `exact`), else by the best value of any of these runs.
@@ -10,15 +10,13 @@ proven optimum (docs/data/case-optima.csv, of `exact`), else by the best value o
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
-import marl_cases
-import marl_controls
-import methods_table
 import numpy as np
 
+from benchmarks import marl_cases, marl_controls, methods_table
+from benchmarks.frame import asked, show
 from marl_runs import geometric_mean
 
 BUDGET = 5_000
@@ -56,18 +54,10 @@ def rows_of(runs: list[marl_controls.Run], cost_model: str) -> list[dict[str, An
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", type=Path, nargs="+")
-    parser.add_argument("--csv", type=Path)
-    arguments = parser.parse_args()
+    given = asked(__doc__, runs_=[Path], csv=Path)
     rows = []
     for cost_model in ("exact", "maestro"):
-        runs = methods_table.read(arguments.runs, cost_model, BUDGET)
+        runs = methods_table.read(given.runs, cost_model, BUDGET)
         rows += rows_of(methods_table.of_cases(runs, "two"), cost_model)
-    marl_cases.show(rows)
-    if arguments.csv:
-        methods_table.write(rows, arguments.csv)
-
-
-if __name__ == "__main__":
-    main()
+    show(rows)
+    methods_table.write(rows, given.csv)

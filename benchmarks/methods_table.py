@@ -1,10 +1,10 @@
 """The tables of methods in docs/results.md and README.md, from the runs of marl_cases.py.
 
-    python benchmarks/methods_table.py RUNS --cost-model exact --csv docs/data/methods-exact.csv
-    python benchmarks/methods_table.py RUNS --cost-model maestro --csv docs/data/methods-maestro.csv
-    python benchmarks/methods_table.py RUNS --cases table3 --objectives edp
+    python -m benchmarks methods_table RUNS --cost-model exact --csv docs/data/methods-exact.csv
+    python -m benchmarks methods_table RUNS --cost-model maestro --csv docs/data/methods-maestro.csv
+    python -m benchmarks methods_table RUNS --cases table3 --objectives edp
         --csv docs/data/methods-table3.csv
-    python benchmarks/methods_table.py RUNS --cases table3 --layers --csv docs/data/table3-exact.csv
+    python -m benchmarks methods_table RUNS --cases table3 --layers --csv docs/data/table3-exact.csv
 
 RUNS are results files of ``marl_cases.py`` or folders of them. A case is judged by its optimum
 (docs/data/case-optima.csv, of `exact`), else by the best value of any run. Values and arrivals
@@ -14,19 +14,16 @@ are medians over seeds; means over cases are geometric. `from` and `to` are the 
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import case_optima
-import marl_cases
 import numpy as np
 
-from marl_common import atomic_write
+from benchmarks import case_optima, frame, marl_cases
+from benchmarks.frame import asked, known, rounded, show
 from marl_runs import geometric_mean
 
 Run = dict[str, Any]
@@ -83,11 +80,11 @@ def references(runs: list[Run], cost_model: str) -> dict[tuple[Any, ...], float]
         best[marl_cases.case(run)] = min(best.get(marl_cases.case(run), np.inf), run["best"])
     if cost_model != "exact":
         return best
-    known = case_optima.read()
+    optima = case_optima.read()
     for name, value in best.items():
-        if name[1:] not in known:
+        if name[1:] not in optima:
             continue
-        optimum, bound = known[name[1:]]
+        optimum, bound = optima[name[1:]]
         if value < bound * (1 - ROUNDED):
             raise SystemExit(f"{name}: a run found {value!r}, below the proven bound {bound!r}")
         best[name] = min(optimum, value)
@@ -96,8 +93,8 @@ def references(runs: list[Run], cost_model: str) -> dict[tuple[Any, ...], float]
 
 def proven(names: Iterable[tuple[Any, ...]]) -> int:
     """How many cases have a proven optimum."""
-    known = case_optima.read()
-    pairs = [known.get(name[1:]) for name in names]
+    optima = case_optima.read()
+    pairs = [optima.get(name[1:]) for name in names]
     return sum(pair is not None and pair[0] <= pair[1] * (1 + ROUNDED) for pair in pairs)
 
 
@@ -195,12 +192,10 @@ def joined(rows: list[dict[str, Any]], path: Path, anchor: str, order: str) -> l
     Raises:
         SystemExit: The anchor's row differs, but for its processor time.
     """
-    with path.open(newline="") as stream:
-        before = [dict(row) for row in csv.DictReader(stream)]
-    today = [shown(row) for row in rows]
+    today = [rounded(row) for row in rows]
     names = [(row.get("objective"), row["method"]) for row in today]
     kept = []
-    for row in before:
+    for row in known(path):
         name = row.get("objective"), row["method"]
         if name not in names:
             kept.append(row)
@@ -212,47 +207,35 @@ def joined(rows: list[dict[str, Any]], path: Path, anchor: str, order: str) -> l
     return sorted(both, key=lambda r: (r.get("objective", ""), float(r[order] or "inf")))
 
 
-def shown(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as the CSV has it: numbers with six digits."""
-    return {name: f"{v:.6g}" if isinstance(v, float) else v for name, v in row.items()}
-
-
-def write(rows: list[dict[str, Any]], path: Path) -> None:
+def write(rows: list[Run], path: Path | None) -> None:
     """Write the table to a CSV file, whole or not at all."""
-    with atomic_write(path) as draft, draft.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(map(shown, rows))
+    frame.write(path, rows[0], map(rounded, rows))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", type=Path, nargs="+")
-    parser.add_argument("--cost-model", default="exact")
-    parser.add_argument("--cases", choices=("compared", "table3"), default="compared")
-    parser.add_argument("--layers", action="store_true", help="a row an objective and method")
-    parser.add_argument("--methods", help="with commas; all of the files where nothing is said")
-    parser.add_argument("--objectives", help="with commas; all of the cases where nothing is said")
-    parser.add_argument("--budget", type=int, default=20_000)
-    parser.add_argument("--target", type=float, default=1.05)
-    parser.add_argument("--csv", type=Path)
-    parser.add_argument("--keep", metavar="METHOD", help="keep the rows of others; see above")
-    arguments = parser.parse_args()
-    runs = of_cases(read(arguments.runs, arguments.cost_model, arguments.budget), arguments.cases)
-    for name, asked in (("method", arguments.methods), ("objective", arguments.objectives)):
-        if asked:
-            runs = [run for run in runs if run[name] in asked.split(",")]
+    given = asked(
+        __doc__,
+        runs_=[Path],
+        cost_model="exact",
+        cases=("compared", None, ("compared", "table3")),
+        layers=(False, "a row an objective and method"),
+        methods=(str, "with commas; all of the files where nothing is said"),
+        objectives=(str, "with commas; all of the cases where nothing is said"),
+        budget=20_000,
+        target=1.05,
+        csv=Path,
+        keep=(str, "a method: keep the rows of others; see `joined`"),
+    )
+    runs = of_cases(read(given.runs, given.cost_model, given.budget), given.cases)
+    for name, wanted in (("method", given.methods), ("objective", given.objectives)):
+        if wanted:
+            runs = [run for run in runs if run[name] in wanted.split(",")]
     if not runs:
-        parser.error("no such runs in these files")
-    make = layer_rows if arguments.layers else method_rows
-    rows = make(runs, arguments.cost_model, arguments.target)
-    if arguments.keep:
-        order = "geometric mean" if arguments.layers else GAP[arguments.cost_model == "exact"]
-        rows = joined(rows, arguments.csv, arguments.keep, order)
-    if arguments.csv:
-        write(rows, arguments.csv)
-    marl_cases.show(rows)
-
-
-if __name__ == "__main__":
-    main()
+        raise SystemExit("no such runs in these files")
+    make = layer_rows if given.layers else method_rows
+    rows = make(runs, given.cost_model, given.target)
+    if given.keep:
+        order = "geometric mean" if given.layers else GAP[given.cost_model == "exact"]
+        rows = joined(rows, given.csv, given.keep, order)
+    write(rows, given.csv)
+    show(rows)

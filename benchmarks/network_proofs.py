@@ -1,6 +1,6 @@
 """Prove every distinct shape of whole networks as a user does, and what it takes.
 
-    python benchmarks/network_proofs.py --out docs/data/network-proofs.csv
+    python -m benchmarks network_proofs --out docs/data/network-proofs.csv
 
 Each row is one process, ``mapper search --network N --method optimal --json``, with a store of its
 own: shapes proven, and its processor time, start and first values included. Compiled before.

@@ -2,8 +2,8 @@
 
     mapper compare --layers NETWORK --objectives edp --methods METHOD --budget 5000 --seeds 3
         --format json > RUNS/NETWORK-METHOD.json
-    python benchmarks/networks_table.py --runs RUNS   # keeps docs/data/networks-layers.csv
-    python benchmarks/networks_table.py               # makes docs/data/networks.csv from it
+    python -m benchmarks networks_table --runs RUNS   # keeps docs/data/networks-layers.csv
+    python -m benchmarks networks_table               # makes docs/data/networks.csv from it
 
 What is kept is a row a layer and method: the median over seeds over the proven optimum. The table
 has geometric means over all layers of a network and over its four of Table III. `from` and `to` are
@@ -13,24 +13,21 @@ comes again is no further evidence); p is Holm's over the table.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import marl_cases
-import methods_table
 import numpy as np
 
 import baselines
 import layers
+from benchmarks import marl_cases, methods_table
+from benchmarks.frame import DATA, asked, known, show
 from maestro_env import Problem
 from marl_runs import geometric_mean, holm, two_level_ratio
 
-DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
-LAYERS, TABLE = DATA / "networks-layers.csv", DATA / "networks.csv"
+LAYERS, TABLE_FILE = DATA / "networks-layers.csv", DATA / "networks.csv"
 FOUR = marl_cases.CASES["table3"]["edge"]
 
 
@@ -42,8 +39,8 @@ def kept(folder: Path) -> list[dict[str, Any]]:
             groups.setdefault((run["layer"], run["method"]), []).append(run)
     rows = []
     for (layer, method), runs in groups.items():
-        known = baselines.known_optimum(Problem(layer, "edge", "edp"))
-        if known is None or not known.proven:
+        entry = baselines.known_optimum(Problem(layer, "edge", "edp"))
+        if entry is None or not entry.proven:
             raise SystemExit(f"{layer}: no proven optimum is known; expected one of `edge`, EDP")
         rows.append(
             {
@@ -52,7 +49,7 @@ def kept(folder: Path) -> list[dict[str, Any]]:
                 "method": method,
                 "seeds": len(runs),
                 "samples": runs[0]["budget"],
-                "value / optimum": float(np.median([run["best"] for run in runs])) / known.value,
+                "value / optimum": float(np.median([run["best"] for run in runs])) / entry.value,
                 "CPU s": float(np.mean([run["cpu_s"] for run in runs])),
             }
         )
@@ -62,9 +59,8 @@ def kept(folder: Path) -> list[dict[str, Any]]:
 def read() -> dict[str, dict[str, list[dict[str, str]]]]:
     """The rows that are kept, by network and method."""
     found: dict[str, dict[str, list[dict[str, str]]]] = {}
-    with LAYERS.open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            found.setdefault(row["network"], {}).setdefault(row["method"], []).append(row)
+    for row in known(LAYERS):
+        found.setdefault(row["network"], {}).setdefault(row["method"], []).append(row)
     return found
 
 
@@ -113,14 +109,8 @@ def distinct_shapes(names: list[str]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=Path, help="folder of results: keep them first")
-    arguments = parser.parse_args()
-    if arguments.runs:
-        methods_table.write(kept(arguments.runs), LAYERS)
-    methods_table.write(table(), TABLE)
-    marl_cases.show(table())
-
-
-if __name__ == "__main__":
-    main()
+    given = asked(__doc__, runs=(Path, "folder of results: keep them first"))
+    if given.runs:
+        methods_table.write(kept(given.runs), LAYERS)
+    methods_table.write(table(), TABLE_FILE)
+    show(table())

@@ -1,33 +1,25 @@
 """Compare proofs with brute force and with exhaustive search, and bounds with random mappings.
 
-    python benchmarks/optimal_check.py --out docs/data/optimal-check.csv
+    python -m benchmarks optimal_check
 
 A row of the file is a problem: random small ones (all kinds of layers, tight and open buffers, all
 objectives, limits and options; "wide": chips whose tensors differ, full spaces, free padding, box
 windows) proven and searched by brute force over every mapping; six zoo layers in narrowed spaces
 proven and searched by `exhaustive`; and random mappings of random problems beside the bounds of
-boxes that hold them. Problems that are in the file already are left out, so that an interrupted run
-goes on where it stopped. It fails where anything differs.
+boxes that hold them. It fails where anything differs.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import sys
-import time
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import baselines
 from baselines import prove
+from benchmarks.frame import Table
 from maestro_env import Problem
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.optimum_gap import CASES
 from tests.baselines.proofs import (
     brute_force,
     narrowed,
@@ -37,8 +29,22 @@ from tests.baselines.proofs import (
     worst_bound,
 )
 
-PARTS = ("brute", "wide brute", "exhaustive", "bounds", "wide bounds")
-FIELDS = ("part", "problem", "mappings", "expected", "found", "holds", "cpu_s")
+CLUSTERS = {"cluster_size": [8, 12, 14, 21]}
+CASES: dict[str, dict[str, Any]] = {
+    "mlp.2": {},
+    "mobilenetv2.52": {"tiles": "divisors"},
+    "mobilenetv2.1": {"tiles": "divisors"},
+    "mobilenetv2.2": {
+        "tiles": "divisors",
+        "only": {**CLUSTERS, "outer_parallel": ["K", "C"], "inner_parallel": ["Y"]},
+    },
+    "bert_base.1": {"tiles": "divisors", "only": CLUSTERS},
+    "resnet18.1": {
+        "tiles": "divisors",
+        "only": {"cluster_size": [14], "outer_parallel": ["K", "Y"], "inner_parallel": ["C", "X"]},
+    },
+}
+"""Spaces that are cut so that exhaustive search ends in minutes."""
 SAME = 1e-9
 EACH = 1000
 """Random mappings drawn for a problem's bounds."""
@@ -84,86 +90,46 @@ def beside_bounds(seed: int, wide: bool) -> Row:
     return count, 1.0, ratio, ratio <= 1 + SAME
 
 
-class CheckedProblems:
-    """The file of problems that were looked at.
-
-    Args:
-        path: The file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.rows: list[dict[str, str]] = []
-        if path.exists():
-            with path.open(newline="") as file:
-                self.rows = list(csv.DictReader(file))
-
-    def of(self, part: str) -> list[dict[str, str]]:
-        """The rows of a part."""
-        return [row for row in self.rows if row["part"] == part]
-
-    def add(self, part: str, problem: int, row: Row | None, seconds: float) -> None:
-        """Write a row; one of no mappings where a problem was left out."""
-        mappings, expected, found, holds = row or (0, np.nan, np.nan, True)
-        values = (part, problem, mappings, expected, found, holds, f"{seconds:.2f}")
-        new = not self._path.exists()
-        with self._path.open("a", newline="") as file:
-            writer = csv.writer(file)
-            if new:
-                writer.writerow(FIELDS)
-            writer.writerow(values)
-        self.rows.append(dict(zip(FIELDS, map(str, values), strict=True)))
-
-    def summary(self) -> str:
-        """A line for each part."""
-        lines = []
-        for part in PARTS:
-            mine = [row for row in self.of(part) if row["mappings"] != "0"]
-            total = sum(int(row["mappings"]) for row in mine)
-            wrong = sum(row["holds"] != "True" for row in mine)
-            lines.append(f"{part}: {len(mine)} problems, {total:,} mappings, {wrong} wrong")
-        return "\n".join(lines)
+LOOK: dict[str, Callable[[int, int], Row | None]] = {
+    "bounds": lambda seed, most: beside_bounds(seed, wide=False),
+    "wide bounds": lambda seed, most: beside_bounds(seed, wide=True),
+    "brute": lambda seed, most: against_brute_force(seed, most, wide=False),
+    "wide brute": lambda seed, most: against_brute_force(seed, most, wide=True),
+    "exhaustive": lambda number, most: against_exhaustive(number),
+}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/data/optimal-check.csv"))
-    parser.add_argument("--part", choices=PARTS, nargs="*", default=PARTS)
-    parser.add_argument("--problems", type=int, default=500, help="for brute force")
-    parser.add_argument("--most", type=int, default=30_000, help="mappings of a problem, about")
-    parser.add_argument("--mappings", type=int, default=1_000_000, help="for the bounds")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after these")
-    args = parser.parse_args()
-    table = CheckedProblems(args.out)
-    end = time.perf_counter() + args.seconds
-
-    def checked(part: str) -> int:
-        return sum(row["mappings"] != "0" for row in table.of(part))
-
-    def mappings(part: str) -> int:
-        return sum(int(row["mappings"]) for row in table.of(part))
-
-    def run(
-        part: str, look: Callable[[int], Row | None], done: Callable[[str], int], n: int
-    ) -> None:
-        problem = len(table.of(part))
-        while part in args.part and done(part) < n and time.perf_counter() < end:
-            began = time.process_time()
-            row = look(problem)
-            table.add(part, problem, row, time.process_time() - began)
-            problem += 1
-
-    for wide in (False, True):
-        part = "wide bounds" if wide else "bounds"
-        run(part, partial(beside_bounds, wide=wide), mappings, args.mappings)
-    for wide in (False, True):
-        part = "wide brute" if wide else "brute"
-        look = partial(against_brute_force, most=args.most, wide=wide)
-        run(part, look, checked, args.problems)
-    run("exhaustive", against_exhaustive, checked, len(CASES))
-    print(table.summary())
-    return 0 if all(row["holds"] == "True" for row in table.rows) else 1
+def row_of(given: Any, part: str, problem: int) -> dict[str, Any]:
+    """A problem; of no mappings where it was left out."""
+    found = LOOK[part](problem, given.most) or (0, np.nan, np.nan, True)
+    return dict(zip(("mappings", "expected", "found", "holds"), found, strict=True))
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def told(rows: list[dict[str, str]], _: Any) -> bool:
+    """Print a line for each part; true where anything differs."""
+    for part in LOOK:
+        mine = [row for row in rows if row["part"] == part and row["mappings"] != "0"]
+        total = sum(int(row["mappings"]) for row in mine)
+        wrong = sum(row["holds"] != "True" for row in mine)
+        print(f"{part}: {len(mine)} problems, {total:,} mappings, {wrong} wrong")
+    return any(row["holds"] != "True" for row in rows)
+
+
+TABLE = Table(
+    __doc__,
+    ("part", "problem", "mappings", "expected", "found", "holds", "cpu_s"),
+    lambda given: (
+        (part, problem)
+        for part in given.part
+        for problem in range(len(CASES) if part == "exhaustive" else given.problems)
+    ),
+    row_of,
+    "optimal-check.csv",
+    {
+        "part": (list(LOOK), None, LOOK),
+        "problems": (500, "of each part"),
+        "most": (30_000, "mappings of a problem, about"),
+    },
+    {"most": 1_000},
+    told,
+)

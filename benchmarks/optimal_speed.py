@@ -1,31 +1,27 @@
 """Prove the optimum of every distinct shape of five networks, and say how long each proof takes.
 
-    python benchmarks/optimal_speed.py --out docs/data/optimal-speed.csv
+    python -m benchmarks optimal_speed
 
-Processor time includes the search for a first value; code is compiled before. Rows that are in the
-file already are kept, so that an interrupted run goes on where it stopped.
+Processor time includes the search for a first value; code is compiled before.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 import layers
 from baselines import prove
+from benchmarks.frame import Table
 from layers import Layer
 from maestro_env import Problem
 
 NETWORKS = ("mobilenetv2", "resnet18", "vgg16", "alexnet", "bert_base")
 MODELS = {"default": "exact", "maestro": "exact:energy=maestro:area=maestro"}
-FIELDS = (
-    *("model", "accelerator", "objective", "threads", "layer", "status", "value", "bound", "gap"),
-    *("cpu_s", "boxes", "structures", "evaluated"),
-)
+GIVEN = ("status", "value", "bound", "gap", "cpu_s", "boxes", "structures", "evaluated")
 
 
 def shapes(networks: list[str]) -> Iterator[Layer]:
@@ -38,14 +34,13 @@ def shapes(networks: list[str]) -> Iterator[Layer]:
                 yield layer
 
 
-def row_of(case: tuple[str, str, str, int], layer: Layer, timeout: float) -> dict[str, object]:
+def row_of(
+    given: Any, model: str, accelerator: str, objective: str, threads: int, layer: str
+) -> dict[str, object]:
     """Prove one case."""
-    model, accelerator, objective, threads = case
-    problem = Problem(layer, accelerator, objective, MODELS[model])
-    proof = prove(problem, timeout=timeout, threads=threads)
-    named = dict(zip(FIELDS, case, strict=False))
-    return named | {
-        "layer": layer.name,
+    problem = Problem(layers.parse(layer), accelerator, objective, MODELS[model])
+    proof = prove(problem, timeout=given.timeout, threads=threads)
+    return {
         "status": proof.status,
         "value": repr(proof.value),
         "bound": repr(proof.bound),
@@ -74,39 +69,28 @@ def summary(rows: list[dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--networks", nargs="+", default=list(NETWORKS))
-    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
-    parser.add_argument("--accelerators", nargs="+", default=["edge", "cloud"])
-    parser.add_argument("--objectives", nargs="+", default=["edp", "latency", "energy"])
-    parser.add_argument("--timeout", type=float, default=300.0, help="seconds of wall time")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("docs/data/optimal-speed.csv"))
-    args = parser.parse_args()
-    rows: list[dict[str, str]] = []
-    if args.out.exists():
-        with args.out.open(newline="") as file:
-            rows = list(csv.DictReader(file))
-    done = {tuple(row[field] for field in FIELDS[:5]) for row in rows}
+def keys(given: Any) -> Iterator[tuple[Any, ...]]:
+    """Every shape, chip by chip."""
     prove(Problem("mlp.2"))
-    with args.out.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        if not rows:
-            writer.writeheader()
-        for model in args.models:
-            for objective in args.objectives:
-                for accelerator in args.accelerators:
-                    case = (model, accelerator, objective, args.threads)
-                    for layer in shapes(args.networks):
-                        if (*map(str, case), layer.name) in done:
-                            continue
-                        row = row_of(case, layer, args.timeout)
-                        writer.writerow(row)
-                        file.flush()
-                        rows.append({key: str(value) for key, value in row.items()})
-                    print(summary(rows), flush=True)
+    for model, objective, accelerator, layer in product(
+        given.models, given.objectives, given.accelerators, shapes(given.networks)
+    ):
+        yield model, accelerator, objective, given.threads, layer.name
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("model", "accelerator", "objective", "threads", "layer", *GIVEN),
+    keys,
+    row_of,
+    "optimal-speed.csv",
+    {
+        "networks": list(NETWORKS),
+        "models": (list(MODELS), None, MODELS),
+        "accelerators": ["edge", "cloud"],
+        "objectives": ["edp", "latency", "energy"],
+        "timeout": (300.0, "seconds of wall time"),
+        "threads": 1,
+    },
+    told=lambda rows, _: print(summary(rows)),
+)

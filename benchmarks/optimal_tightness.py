@@ -1,39 +1,36 @@
 """How near the bounds come to the optimum, and how many boxes each rule saves.
 
-    python benchmarks/optimal_tightness.py --objective edp --out docs/data/optimal-tightness.csv
+    python -m benchmarks optimal_tightness --objective edp
 
 For every distinct shape of five networks the optimum is proven; bounds are then asked for the whole
 space, for the best mapping's allocation of PEs, for its outer tiles, and for its structure. Some
 layers are then proven again from their optimum, with one rule of the bounds left out at a time.
-Rows are added to the file: a ratio of bound to optimum by layer and level, boxes by layer and rule.
+A row is a ratio of bound to optimum by layer and level, or boxes by layer and rule.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import sys
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+import layers
 from baselines import Proof, StructureSpace, prove
 from baselines.optimal.solver import Solver
-from cost_models.exact.bounds import ExactBounds
-from cost_models.exact.bounds.box_records import INNER, OUTER
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.frame import Table
 from benchmarks.optimal_speed import MODELS, NETWORKS, shapes
 from cost_models import Mapping, MappingBatch
-from layers import DIMS, Layer
+from cost_models.exact.bounds import ExactBounds
+from cost_models.exact.bounds.box_records import INNER, OUTER
+from layers import DIMS
 from maestro_env import Problem
 
 LEVELS = ("space", "allocation", "outer tiles", "structure")
 
 LAYERS = ("mobilenetv2.2", "mobilenetv2.32", "resnet18.0", "vgg16.4", "vgg16.8", "bert_base.1")
 RULES = ("all rules", "no capacities", "no DRAM bandwidth", "no NoC bandwidth", "no steps in order")
-FIELDS = ("model", "accelerator", "objective", "layer", "level or rule", "ratio or boxes", "done")
-Row = tuple[str, str, str, str, str, float | int, bool]
+GIVEN = ("level or rule", "ratio or boxes", "done")
 
 
 class EnoughBoxesError(Exception):
@@ -101,63 +98,64 @@ def ratios(problem: Problem, mapping: Mapping, value: float) -> list[float]:
     return [float(bound) / value for bound in (least, *own)]
 
 
-def tables(rows: list[Row]) -> str:
+def tables(rows: list[dict[str, str]]) -> str:
     """The rows as two tables."""
+    cells = [[row[name] for name in ("layer", *GIVEN)] for row in rows]
     lines = ["| bound over optimum | least | median | most |", "|---|---|---|---|"]
     for level in LEVELS:
-        found = np.array([float(row[5]) for row in rows if row[4] == level])
+        found = np.array([float(ratio) for _, name, ratio, _ in cells if name == level])
         if not len(found):
             continue
         lines.append(
             f"| {level} | {found.min():.3f} | {np.median(found):.3f} | {found.max():.6f} |"
         )
     lines += [f"| boxes | {' | '.join(RULES)} |", "|---" * (len(RULES) + 1) + "|"]
-    for layer in dict.fromkeys(row[3] for row in rows if row[4] in RULES):
-        cells = [
-            f"{row[5]:,}" + ("" if row[6] else " (not done)")
-            for row in rows
-            if row[3] == layer and row[4] in RULES
+    for layer in dict.fromkeys(name for name, rule, _, _ in cells if rule in RULES):
+        shown = [
+            f"{int(boxes):,}" + ("" if done == "True" else " (not done)")
+            for name, rule, boxes, done in cells
+            if name == layer and rule in RULES
         ]
-        lines.append(f"| {layer} | {' | '.join(cells)} |")
+        lines.append(f"| {layer} | {' | '.join(shown)} |")
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--objective", default="edp")
-    parser.add_argument("--accelerator", default="edge")
-    parser.add_argument("--model", choices=list(MODELS), default="default")
-    parser.add_argument("--layers", nargs="*", default=LAYERS, help="proven again without rules")
-    parser.add_argument("--boxes", type=int, default=4_000_000, help="of a proof without a rule")
-    parser.add_argument("--only-rules", action="store_true", help="no ratios of all the shapes")
-    parser.add_argument("--out", type=Path, help="file that rows are added to")
-    args = parser.parse_args()
-    case = (args.model, args.accelerator, args.objective)
-
-    def proven(layer: Layer | str) -> tuple[Problem, Proof]:
-        problem = Problem(layer, args.accelerator, args.objective, MODELS[args.model])
-        return problem, prove(problem)
-
-    rows: list[Row] = []
-    for layer in [] if args.only_rules else shapes(list(NETWORKS)):
-        problem, proof = proven(layer)
-        if proof.mapping is not None:
-            found = ratios(problem, proof.mapping, proof.value)
-            rows += [
-                (*case, layer.name, level, ratio, proof.proven)
-                for level, ratio in zip(LEVELS, found, strict=True)
-            ]
-    for name in args.layers:
-        problem, proof = proven(name)
-        rows += [
-            (*case, name, rule, *boxes_without(rule, problem, proof, args.boxes)) for rule in RULES
-        ]
-    print(tables(rows))
-    if args.out is not None:
-        new = not args.out.exists()
-        with args.out.open("a", newline="") as file:
-            csv.writer(file).writerows([FIELDS, *rows] if new else rows)
+def row_of(
+    given: Any, model: str, accelerator: str, objective: str, layer: str
+) -> list[dict[str, Any]]:
+    """Ratios by level of a shape, and boxes by rule where its rules are asked for."""
+    problem = Problem(layers.parse(layer), accelerator, objective, MODELS[model])
+    proof = prove(problem)
+    rows: list[tuple[str, float, bool]] = []
+    if proof.mapping is not None and not given.only_rules:
+        levels = zip(LEVELS, ratios(problem, proof.mapping, proof.value), strict=True)
+        rows += [(level, ratio, proof.proven) for level, ratio in levels]
+    if layer in given.layers:
+        rows += [(rule, *boxes_without(rule, problem, proof, given.boxes)) for rule in RULES]
+    return [dict(zip(GIVEN, row, strict=True)) for row in rows]
 
 
-if __name__ == "__main__":
-    main()
+def keys(given: Any) -> Iterator[tuple[str, ...]]:
+    """All shapes, and the layers whose rules are left out."""
+    names = [] if given.only_rules else [layer.name for layer in shapes(list(NETWORKS))]
+    for name in dict.fromkeys([*names, *given.layers]):
+        yield given.model, given.accelerator, given.objective, name
+
+
+TABLE = Table(
+    __doc__,
+    ("model", "accelerator", "objective", "layer", *GIVEN),
+    keys,
+    row_of,
+    "optimal-tightness.csv",
+    {
+        "objective": "edp",
+        "accelerator": "edge",
+        "model": ("default", None, MODELS),
+        "layers": (list(LAYERS), "proven again without rules"),
+        "boxes": (4_000_000, "of a proof without a rule"),
+        "only_rules": (False, "no ratios of all the shapes"),
+    },
+    {"boxes": 10_000},
+    lambda rows, _: print(tables(rows)),
+)

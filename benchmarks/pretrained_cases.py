@@ -4,25 +4,22 @@
 
 Sets: ``in-range`` (every distinct shape of the zoo's eight networks, three objectives, the three
 presets and a chip of 100 PEs), ``out-of-range`` (20,000 PEs, 6 PEs, 64 kB of L1, a prime number of
-PEs), ``cases41`` (the cases of the table in docs/pretrained.md), ``large-gemm`` (one layer that is
-hard for the agents, `DRAWS` times with other random numbers), ``deep`` (a third of the shapes of
-three networks on three chips that are lists of levels). The reference of a case is its proven
-optimum where the library of optima has it or ``optimal`` finds it in ``--proof-s`` seconds of
-processor time, else the best of the genetic algorithm's and the agents' samples (``--known`` leaves
-cases out whose reference would have to be made); references are kept in ``--reference`` and made
-once. Of deep chips docs/data/chain-proofs.csv has some. Time is processor time after the problem
-was built, of a search that draws in batches of its own size.
+PEs), ``deep`` (a third of the shapes of three networks on three chips that are lists of levels).
+The reference of a case is its proven optimum where the library of optima has it or ``optimal``
+finds it in ``--proof-s`` seconds of processor time, else the best of the genetic algorithm's and
+the agents' samples (``--known`` leaves cases out whose reference would have to be made); references
+are kept in ``--reference`` and made once. Of deep chips docs/data/chain-proofs.csv has some. Time
+is processor time after the problem was built, of a search that draws in batches of its own size.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +27,7 @@ import baselines
 import layers
 from baselines import known_optimum
 from benchmarks.chain_proofs import NETWORKS, proof_within
+from benchmarks.frame import DATA, Row, Table, known, write
 from benchmarks.optimal_speed import shapes as distinct_shapes
 from cost_models import Accelerator
 from layers import Layer
@@ -52,9 +50,9 @@ OUT_OF_RANGE = {
     "64 kB of L1": Accelerator(256, 64 << 10, 4 << 20, 128, 32),
     "9,973 PEs": Accelerator(9973, 512, 2 << 20, 512, 64),
 }
-SETS = ("in-range", "out-of-range", "cases41", "large-gemm", "deep")
+SETS = ("in-range", "out-of-range", "deep")
 DEEP = ("simba", "nvdla-cacc", "eyeriss-rs")
-PROOFS = Path("docs/data/chain-proofs.csv")
+PROOFS = DATA / "chain-proofs.csv"
 COUNTS = (1, 16, 64, 256, 512)
 MS = (5, 10)
 LIMITS = (*(f"best_of_{count}" for count in COUNTS), *(f"at_{ms}_ms" for ms in MS))
@@ -62,7 +60,6 @@ AFTERWARDS = 32
 """Samples at a time after the last of `COUNTS`."""
 NEVER = 100.0
 """Ratio to the reference that stands for no sample yet."""
-DRAWS = 24
 SAMPLES = 20_000
 LONG_DEEP = (("ga", 5_000, 0), ("zero-shot", 10_000, 12_345))
 """Searches of which the best is the reference on a deep chip, where there is no proof."""
@@ -88,14 +85,8 @@ class Case:
         return Problem(self.shape or self.layer, self.accelerator, self.objective, cost_model)
 
 
-def cases(which: str, given: Path) -> Iterator[Case]:
-    """The cases of a set; ``cases41`` reads them from a file."""
-    if which == "cases41":
-        yield from _cases41(given)
-        return
-    if which == "large-gemm":
-        yield from [Case("bert_base.6", "edge", IN_RANGE["edge"], "edp")] * DRAWS
-        return
+def cases(which: str) -> Iterator[Case]:
+    """The cases of a set."""
     if which == "deep":
         distinct = list(distinct_shapes(list(NETWORKS)))[::3]
         for chip, shape, objective in itertools.product(DEEP, distinct, OBJECTIVES):
@@ -112,28 +103,14 @@ def cases(which: str, given: Path) -> Iterator[Case]:
         yield Case(name, chip, accelerator, objective)
 
 
-def _cases41(path: Path) -> Iterator[Case]:
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            fields = row["fields of a chip that is no preset"]
-            if fields:
-                numbers = dict(part.split("=") for part in fields.split())
-                chip = Accelerator(**{key: int(value) for key, value in numbers.items()})
-            else:
-                chip = Accelerator.preset(row["chip"])
-            yield Case(row["layer"], row["chip"], chip, row["objective"])
-
-
 class References:
     """Best known value of each case, in a file that only grows better."""
 
     def __init__(self, path: Path, cost_model: str, proof_s: float) -> None:
         self.path, self.cost_model, self.proof_s = path, cost_model, proof_s
         self.known: dict[str, tuple[float, str]] = {}
-        if path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
-                for row in csv.DictReader(file):
-                    self.known[row["case"]] = (float(row["value"]), row["source"])
+        for row in known(path):
+            self.known[row["case"]] = (float(row["value"]), row["source"])
         self.known |= _proven() if cost_model == "exact" else {}
 
     def knows(self, case: Case) -> bool:
@@ -154,10 +131,10 @@ class References:
 
     def _found(self, case: Case) -> tuple[float, str]:
         values = []
-        if self.cost_model == "exact" and (known := known_optimum(case.problem("exact"))):
-            if known.proven:
-                return known.value, "optimal"
-            values.append(known.value)
+        if self.cost_model == "exact" and (entry := known_optimum(case.problem("exact"))):
+            if entry.proven:
+                return entry.value, "optimal"
+            values.append(entry.value)
         if self.proof_s > 0:
             problem = case.problem(self.cost_model)
             if baselines.can_prove(problem) is None:
@@ -177,23 +154,20 @@ class References:
 
     def _keep(self, case: Case, value: float, source: str) -> None:
         self.known[case.name] = (value, source)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            rows.writerow(["case", "value", "source"])
-            rows.writerows([name, repr(v), s] for name, (v, s) in sorted(self.known.items()))
+        columns = ("case", "value", "source")
+        rows = ((name, repr(v), s) for name, (v, s) in sorted(self.known.items()))
+        write(self.path, columns, (dict(zip(columns, row, strict=True)) for row in rows))
 
 
 def _proven() -> dict[str, tuple[float, str]]:
     """What proofs on deep chips found."""
-    with PROOFS.open(newline="", encoding="utf-8") as file:
-        return {
-            f"{row['layer']}|{row['accelerator']}|{row['objective']}": (
-                float(row["value"]),
-                "optimal" if row["status"] == "optimal" else "search",
-            )
-            for row in csv.DictReader(file)
-        }
+    return {
+        f"{row['layer']}|{row['accelerator']}|{row['objective']}": (
+            float(row["value"]),
+            "optimal" if row["status"] == "optimal" else "search",
+        )
+        for row in known(PROOFS)
+    }
 
 
 def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
@@ -227,73 +201,65 @@ def _search(
     return batches, search_from(MappingPolicy(agents.weights), problem, rng, heard)
 
 
-def main() -> None:
-    """Measure, write one row per case, print the summary."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--set", choices=SETS, default="in-range")
-    parser.add_argument("--agents", default="auto")
-    parser.add_argument("--cost-model", default="exact")
-    parser.add_argument("--cases", type=Path, help="file of cases41")
-    parser.add_argument(
-        "--reference", type=Path, default=Path("docs/data/pretrained-reference.csv")
-    )
-    parser.add_argument("--proof-s", type=float, default=0.0)
-    parser.add_argument("--known", action="store_true", help="cases with a reference only")
-    parser.add_argument("--every", type=int, default=1, help="take every n-th case only")
-    parser.add_argument("--first", type=int, default=0, help="number of the first case taken")
-    parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
+def keys(given: Any) -> Iterator[tuple[str, str, str]]:
+    """The cases of a set, with what their rows are made of."""
     agents = agents_of(given.agents, given.cost_model)
     assert agents is not None
-    references = References(given.reference, given.cost_model, given.proof_s)
-    rows, curves = [], []
-    spent = 0.0
-    numbered = list(enumerate(cases(given.set, given.cases)))
-    for number, case in numbered[given.first :: given.every]:
-        if given.known and not references.knows(case):
-            continue
-        reference, source = references.of(case)
-        if not np.isfinite(reference):
-            continue  # no mapping of the default space fits
-        problem = case.problem(given.cost_model)
-        begin = time.process_time()
-        best = best_of(agents, problem, number)
-        spent += time.process_time() - begin
-        lowest = min(best)
-        references.better(case, lowest)
-        ratio = [min(value / min(reference, lowest), NEVER) for value in best]
-        curves.append(ratio)
-        if len(rows) % 50 == 0:
-            print(f"{len(rows)} cases", flush=True)
-        shown = [f"{r:.5g}" for r in ratio]
-        rows.append([case.layer, case.chip, case.objective, source, *shown])
-    if given.out:
-        with given.out.open("w", newline="", encoding="utf-8") as file:
-            out = csv.writer(file)
-            out.writerow(["layer", "chip", "objective", "reference", *LIMITS])
-            out.writerows(rows)
-    _summary(rows, np.array(curves))
-    print(f"{1000 * spent / len(rows):.1f} ms of processor time a case")
+    given.agents = agents
+    given.references = References(given.reference, given.cost_model, given.proof_s)
+    given.numbered = {
+        (c.layer, c.chip, c.objective): (n, c) for n, c in enumerate(cases(given.set))
+    }
+    yield from given.numbered
 
 
-def _summary(rows: list[list[str]], curves: np.ndarray) -> None:
-    proven = sum(row[3] == "optimal" for row in rows)
+def row_of(given: Any, *key: str) -> list[dict[str, str]]:
+    """What the agents find of a case; nothing where no mapping of the default space fits."""
+    (number, case), references = given.numbered[key], given.references
+    if given.known and not references.knows(case):
+        return []
+    reference, source = references.of(case)
+    if not np.isfinite(reference):
+        return []
+    best = best_of(given.agents, case.problem(given.cost_model), number)
+    references.better(case, min(best))
+    ratio = (min(value / min(reference, *best), NEVER) for value in best)
+    return [{"reference": source} | {n: f"{r:.5g}" for n, r in zip(LIMITS, ratio, strict=True)}]
+
+
+def told(rows: list[Row], _: Any) -> None:
+    """Print how near to the references proposals are, and by chip and objective."""
+    curves = np.array([[float(row[limit]) for limit in LIMITS] for row in rows])
+    proven = sum(row["reference"] == "optimal" for row in rows)
     print(f"{len(rows)} cases, {proven} with a proven optimum")
-    for column, limit in enumerate(LIMITS):
-        ratio = curves[:, column]
+    for limit, ratio in zip(LIMITS, curves.T, strict=True):
         print(
             f"{limit}, {len(ratio)} cases: median {np.median(ratio):.3f}, "
             f"90th percentile {np.quantile(ratio, 0.9, method='higher'):.3f}, "
             f"within 5 % {np.mean(ratio <= 1.05):.1%}, "
             f"within 15 % {np.mean(ratio <= 1.15):.1%}"
         )
-    for field, name in ((1, "chip"), (2, "objective")):
-        for value in dict.fromkeys(row[field] for row in rows):
-            ratio = curves[[row[field] == value for row in rows]]
+    for name in ("chip", "objective"):
+        for value in dict.fromkeys(row[name] for row in rows):
+            ratio = curves[[row[name] == value for row in rows]]
             high = np.quantile(ratio, 0.9, method="higher", axis=0)
             shown = ", ".join(f"{at} {n:.3f}" for at, n in zip(LIMITS, high, strict=True))
             print(f"{name} {value}: 90th percentile: {shown}")
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("layer", "chip", "objective", "reference", *LIMITS),
+    keys,
+    row_of,
+    options={
+        "set": ("in-range", None, SETS),
+        "agents": "auto",
+        "cost_model": "exact",
+        "reference": DATA / "pretrained-reference.csv",
+        "proof_s": 0.0,
+        "known": (False, "cases with a reference only"),
+    },
+    quick={"known": True},
+    told=told,
+)

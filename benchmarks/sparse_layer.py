@@ -1,7 +1,7 @@
 """A square layer in training, samples first: `SparseLinear`, `nn.Linear`, torch's sparse tensors.
 
-    python benchmarks/sparse_layer.py --csv docs/data/sparse-layer.csv
-    python benchmarks/sparse_layer.py --units 256 --rows 512 --sparsities 0.9
+    python -m benchmarks sparse_layer --seconds 1
+    python -m benchmarks sparse_layer --units 256 --rows 512 --sparsities 0.9 --out FILE
 
 A step is forward, backward (input and weight) and Adam, of one thread; its processor time is the
 fastest of the repeats, in which all kinds take turns, so that what else the machine does meets all
@@ -13,12 +13,10 @@ where torch refuses the device.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import time
 import warnings
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from itertools import product
 from statistics import median
 from typing import Any
 
@@ -27,8 +25,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 from torch.sparse import to_sparse_semi_structured
 
-from marl_common import atomic_write
-from marl_runs import print_rows
+from benchmarks.frame import Table
 from sparse_training import Layout, SparseLinear, Sparsifier, SparsityConfig, Unit
 
 Step = Callable[[], object]
@@ -96,7 +93,7 @@ def times_of(steps: dict[str, Step], seconds: float) -> dict[str, list[float]]:
     return found
 
 
-def measure(units: int, rows: int, sparsity: float, args: argparse.Namespace) -> dict[str, Any]:
+def measure(given: Any, units: int, rows: int, sparsity: float) -> dict[str, Any]:
     """One row of the table."""
     torch.manual_seed(0)
     x, above = torch.randn(rows, units), torch.randn(rows, units)
@@ -110,50 +107,46 @@ def measure(units: int, rows: int, sparsity: float, args: argparse.Namespace) ->
             sparse_layer(units, sparsity, "free", "columns"), x.t().contiguous(),
             above.t().contiguous(),
         ),
+        "CSR": csr_step(free, x, above),
     }  # fmt: skip
-    if not args.no_csr:
-        steps["CSR"] = csr_step(free, x, above)
     semi = semi_structured_step(free, x, above)
     if semi is not None:
         steps["2:4"] = semi
-    found = times_of(steps, args.seconds)
+    found = times_of(steps, given.seconds)
     least = {name: min(times) for name, times in found.items()}
     middle = {name: median(times) for name, times in found.items()}
-    kinds = [name for name in steps if name != "dense"]
     return (
-        {"units": units, "rows": rows, "sparsity": sparsity}
-        | {f"{name} ms": f"{1e3 * seconds:.3f}" for name, seconds in least.items()}
-        | {f"{name} times": f"{least['dense'] / least[name]:.2f}" for name in kinds}
-        | {f"{name} median times": f"{middle['dense'] / middle[name]:.2f}" for name in kinds[:2]}
-        | ({} if "2:4" in steps else {"2:4 times": "refused"})
+        {f"{name} ms": f"{1e3 * least[name]:.3f}" for name in KINDS}
+        | {f"{name} times": f"{least['dense'] / least[name]:.2f}" for name in KINDS[1:]}
+        | {f"{name} median times": f"{middle['dense'] / middle[name]:.2f}" for name in KINDS[1:3]}
+        | {"2:4 times": f"{least['dense'] / least['2:4']:.2f}" if semi else "refused"}
     )
 
 
-def main() -> None:
-    """Measure all sizes and sparsities."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--units", nargs="+", type=int, default=[64, 128, 256, 512, 1024])
-    parser.add_argument("--rows", nargs="+", type=int, default=[512, 1024, 2048, 4096])
-    parser.add_argument("--sparsities", nargs="+", type=float, default=[0.5, 0.8, 0.9, 0.95])
-    parser.add_argument("--seconds", type=float, default=3.0, help="processor time of a row")
-    parser.add_argument("--no-csr", action="store_true", help="leave torch's sparse tensors out")
-    parser.add_argument("--csv", type=Path)
-    args = parser.parse_args()
+def keys(given: Any) -> Iterator[tuple[int, int, float]]:
+    """All sizes and sparsities."""
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state")
-    found = [
-        measure(units, rows, sparsity, args)
-        for units in args.units
-        for rows in args.rows
-        for sparsity in args.sparsities
-    ]
-    print_rows("A layer in training, processor time of one thread", found)
-    if args.csv is not None:
-        with atomic_write(args.csv) as draft, draft.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(found)
+    yield from product(given.units, given.rows, given.sparsities)
 
 
-if __name__ == "__main__":
-    main()
+KINDS = ("dense", "free", "block4", "columns", "CSR")
+TABLE = Table(
+    __doc__,
+    (
+        *("units", "rows", "sparsity", *(f"{name} ms" for name in KINDS)),
+        *(f"{name} times" for name in KINDS[1:]),
+        *(f"{name} median times" for name in KINDS[1:3]),
+        "2:4 times",
+    ),
+    keys,
+    measure,
+    "sparse-layer.csv",
+    {
+        "units": [64, 128, 256, 512, 1024],
+        "rows": [512, 1024, 2048, 4096],
+        "sparsities": [0.5, 0.8, 0.9, 0.95],
+        "seconds": (3.0, "processor time of a row"),
+    },
+    {"seconds": 0.01},
+)

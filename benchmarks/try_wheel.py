@@ -7,12 +7,11 @@ programs start, a layer is mapped and proven from Python, and a search prints it
 of the other Pythons the kernels are called. ``mypy --strict`` of this environment checks a user's
 program against the wheel, and against an editable install.
 
-python benchmarks/try_wheel.py --out dist
+python -m benchmarks try_wheel --out dist
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -20,6 +19,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 from shutil import rmtree, which
+
+from benchmarks.frame import asked
 
 ROOT = Path(__file__).parents[1]
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
@@ -112,10 +113,11 @@ def check_types(inside: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the wheels")
-    parser.add_argument("--full", action="store_true", help="try everything in every Python")
-    given = parser.parse_args()
+    given = asked(
+        __doc__,
+        out=(ROOT / "dist", "folder for the wheels"),
+        full=(False, "try everything in every Python"),
+    )
     for python in pythons().values():
         wheel = build(python, given.out.absolute())
         with tempfile.TemporaryDirectory() as name:
@@ -125,7 +127,3 @@ def main() -> None:
                 inside = environment(python, Path(name), wheel)
                 run(inside, "-c", KERNELS, folder=Path(name))
         print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, fit", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -19,6 +19,7 @@ from cost_models.accelerator_checks import (
     check_short,
 )
 from cost_models.buffers import LEVELS, Buffer, Level, Widths
+from marl_common import read_yaml
 
 if TYPE_CHECKING:
     from cost_models.chain.chip import Chain
@@ -102,11 +103,10 @@ class Accelerator:
         Raises:
             AcceleratorError: Neither, or a field of the file is wrong; names file and field.
         """
-        if Path(text).suffix not in (".yaml", ".yml"):
+        path = Path(text)
+        if path.suffix not in (".yaml", ".yml"):
             return cls.preset(text)
-        from cost_models.accelerator_file import read
-
-        return read(Path(text))
+        return cls.from_dict(read_yaml(path, AcceleratorError), str(path))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "accelerator") -> Accelerator:
@@ -157,9 +157,30 @@ class Accelerator:
             and self.node_nm is self.clock_mhz is self.mac_pj is self.mac_area_um2 is None
         )
 
-    def buffers(self) -> tuple[Buffer, Buffer]:
-        """L2 and L1 as the kernels take them, in bits."""
-        return self._buffer("L2", self.l2_bytes), self._buffer("L1", self.l1_bytes)
+    def buffers(self, doubled: bool = True) -> tuple[Buffer, Buffer]:
+        """L2 and L1 as the kernels take them, in bits; `doubled`: what can be held twice is."""
+        l2, l1 = self._buffer("L2", self.l2_bytes), self._buffer("L1", self.l1_bytes)
+        if doubled:
+            return l2, l1
+        return replace(l2, copies=(1, 1, 1)), replace(l1, copies=(1, 1, 1))
+
+    def is_plain(self, doubled: bool) -> bool:
+        """Whether all tensors are alike, so that elements of one size are all there is to count.
+
+        Args:
+            doubled: Whether buffers hold twice what the chip can hold twice.
+        """
+        width = self.widths.input
+        return self.short or (
+            len(set(self.widths)) == 1
+            and all(
+                all(buffer.sharing)
+                and buffer.copies == (1 + doubled,) * 3
+                and buffer.read_bw == buffer.write_bw
+                and (buffer.read_bw or 0) % width == 0
+                for buffer in self.buffers(doubled)
+            )
+        )
 
     def _buffer(self, name: str, shared: int | None) -> Buffer:
         position = LEVELS.index(name)

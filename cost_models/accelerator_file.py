@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
@@ -20,7 +19,7 @@ from cost_models.buffers import (
     Widths,
     Wires,
 )
-from marl_common import HIDDEN, NotNegative, Positive, expected, read_fields, read_yaml
+from marl_common import HIDDEN, NotNegative, Positive, expected, read_fields
 
 if TYPE_CHECKING:
     from cost_models.chain.chip import Chain
@@ -188,15 +187,6 @@ class AcceleratorFields(FileSection):
     mac: Mac = Mac()
     sources: dict[str, str] = Field({}, description="where each field's figure comes from")
     notes: str = Field("", description="what a reader should know")
-
-
-def read(path: Path) -> Accelerator:
-    """The accelerator of a YAML file.
-
-    Raises:
-        AcceleratorError: The file cannot be read, or a field is wrong; names file and field.
-    """
-    return from_fields(read_yaml(path, AcceleratorError), str(path))
 
 
 def from_fields(data: Any, where: str) -> Accelerator:

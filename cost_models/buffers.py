@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 TENSORS: Final = ("input", "filter", "output")
 LEVELS: Final = ("DRAM", "L2", "L1")
 """Memory levels from the outermost one. DRAM holds everything; the others are buffers."""
+BYTE: Final = 8
 
 DRAM_KINDS: Final = ("HBM3", "HBM2", "LPDDR4", "DDR3")
 """Kinds of DRAM whose energy is known."""
@@ -58,7 +59,7 @@ class Level:
 
     Args:
         tensor_bytes: Capacity that a tensor has for itself [B]; None where it shares the level's.
-        holds: Whether the level holds a tensor at all; one that it does not hold passes it by.
+        holds: Whether the level holds a tensor at all; one that it does not hold bypasses it.
         double_buffer: Whether a tensor's tile is held twice (where the cost model double-buffers).
         read_bw: Bandwidth of reading this level from inside [bits/cycle]; None takes the
             accelerator's `offchip_bw` (DRAM) or `noc_bw` (L2).

@@ -1,7 +1,7 @@
 """What a cost model may offer so that a solver can prove an optimum: bounds over sets of mappings.
 
-A set holds all mappings of one allocation (units along dimensions, PEs, tensors that pass a buffer)
-whose tiles lie in given ranges, with every loop order. A range of one tile everywhere is one
+A set holds all mappings of one allocation (units along dimensions, PEs, tensors that bypass a
+level) whose tiles lie in given ranges, with every loop order. A range of one tile everywhere is one
 structure; a set whose inner tiles are all open is what an outer structure leaves.
 """
 
@@ -42,9 +42,9 @@ class Places(NamedTuple):
 class Structures:
     """The structures of a map space: all that a mapping chooses but its loop orders.
 
-    An allocation says which units work along which dimension, and which tensors pass which buffer.
-    There may be millions of them, so they are numbered, not listed: by what passes, then by the
-    array of PEs, the outer level's fan and the inner level's fan, the last the quickest.
+    An allocation says which units work along which dimension, and which tensors bypass which level.
+    There may be millions of them, so they are numbered, not listed: by bypass, then by
+    the array of PEs, the outer level's fan and the inner level's fan, the last the quickest.
 
     Args:
         fans: ``(F, D)`` ways of spreading the units of a level: units along each dimension, at

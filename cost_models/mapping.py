@@ -64,16 +64,16 @@ class Mapping:
                 raise MappingError(
                     f"mapping.{field}: got {value!r}, expected two entries, outer level first"
                 )
-            object.__setattr__(self, field, tuple(value))
+            self._set(field, tuple(value))
         self._complete_orders()
-        object.__setattr__(
-            self, "cluster_size", positive("mapping.cluster_size", self.cluster_size)
-        )
+        self._set("cluster_size", positive("mapping.cluster_size", self.cluster_size))
         if self.num_pes is not None:
-            object.__setattr__(self, "num_pes", positive("mapping.num_pes", self.num_pes))
-        for level in (0, 1):
-            self._check_parallel(level)
+            self._set("num_pes", positive("mapping.num_pes", self.num_pes))
+        self._set("units", tuple(self._checked_units(level) for level in (0, 1)))
         self._check_bypass()
+
+    def _set(self, field: str, value: Any) -> None:
+        object.__setattr__(self, field, value)
 
     def _complete_orders(self) -> None:
         orders, tiles = [], []
@@ -83,10 +83,10 @@ class Mapping:
             unsaid = whole[: len(whole) - len(order)]
             orders.append(whole)
             tiles.append({**tile, **{d: tile.get(d, 1) for d in unsaid}})
-        object.__setattr__(self, "orders", tuple(orders))
-        object.__setattr__(self, "tiles", tuple(tiles))
+        self._set("orders", tuple(orders))
+        self._set("tiles", tuple(tiles))
 
-    def _check_parallel(self, level: int) -> None:
+    def _checked_units(self, level: int) -> int | None:
         first, second, units = self.parallel[level], self.parallel2[level], self.units[level]
         check_dim(f"mapping.parallel[{level}]", first)
         if (second is None) != (units is None):
@@ -95,7 +95,7 @@ class Mapping:
                 "expected both, or neither"
             )
         if second is None:
-            return
+            return None
         check_dim(f"mapping.parallel2[{level}]", second)
         if second == first:
             raise MappingError(
@@ -108,9 +108,7 @@ class Mapping:
                 f"mapping.units[1]: got {taken}, but a cluster has {self.cluster_size} PEs; "
                 f"expected at most {self.cluster_size}"
             )
-        object.__setattr__(
-            self, "units", tuple(taken if i == level else n for i, n in enumerate(self.units))
-        )
+        return taken
 
     def _check_bypass(self) -> None:
         for level, tensors in enumerate(self.bypass):
@@ -130,7 +128,7 @@ class Mapping:
             raise MappingError(
                 f"mapping.bypass: {nowhere[0]} is kept nowhere; keep it in {' or '.join(BUFFERS)}"
             )
-        object.__setattr__(self, "bypass", bypass)
+        self._set("bypass", bypass)
 
     @classmethod
     def from_dict(cls, data: MappingABC[str, Any]) -> Mapping:
@@ -181,7 +179,7 @@ class Mapping:
                 raise MappingError(
                     f"mapping.{field}: got {value!r}, but MAESTRO's directives have no word for it"
                 )
-        return lowered(self.orders, self.parallel, self.tiles, self.cluster_size, layer)
+        return lowered(self, layer)
 
     def loops(self, layer: Layer, num_pes: int | None = None) -> list[Loop]:
         """The loop nest as rows, outermost first; see :func:`cost_models.chain.loops.loops_of`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -108,30 +108,23 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
     node = accelerator.node_nm or REFERENCE_NM
     widths = accelerator.widths
     l2, l1 = accelerator.buffers()
-    energy, area = mac(widths.psum, widths.input, widths.filter, node, accelerator.mac_kind)
-    found = ChipPrices(
-        mac_nj=_given(accelerator.mac_pj, energy) / PJ_PER_NJ,
-        mac_area_um2=_given(accelerator.mac_area_um2, area),
-        levels=(
-            dram_prices(accelerator.levels[0], widths),
-            buffer_prices(l2, accelerator.levels[1], widths, node, l2_bytes),
-            buffer_prices(l1, accelerator.levels[2], widths, node, l1_bytes),
+    energy, area = mac(widths, node, accelerator.mac_kind)
+    area = _given(accelerator.mac_area_um2, area)
+    dram, outer, inner = accelerator.levels
+    of_pe = buffer_prices(l1, inner, widths, node, l1_bytes)
+    wide, width = ((bw.read_bw or 0) + (bw.write_bw or 0) for bw in (l2, l1))
+    fed = accelerator.num_pes * (accelerator.simd_lanes * area + of_pe.area_um2)
+    bit_nj = wire_nj(outer.network, fed)
+    return ChipPrices(
+        _given(accelerator.mac_pj, energy) / PJ_PER_NJ,
+        area,
+        (dram_prices(dram, widths), buffer_prices(l2, outer, widths, node, l2_bytes), of_pe),
+        clock_of(accelerator),
+        ByPart(*(bit_nj * bits for bits in widths)),
+        (
+            dram.port_um2_per_bit * wide + outer.port_um2_per_bit * width,
+            outer.network.um2_per_bit * width,
         ),
-        clock_mhz=clock_of(accelerator),
-    )
-    dram, inner, _ = accelerator.levels
-    if not (any(inner.network) or inner.port_um2_per_bit or dram.port_um2_per_bit):
-        return found
-    outer, width = ((bw.read_bw or 0) + (bw.write_bw or 0) for bw in (l2, l1))
-    ports = dram.port_um2_per_bit * outer + inner.port_um2_per_bit * width
-    fed = accelerator.num_pes * (
-        accelerator.simd_lanes * found.mac_area_um2 + found.levels[2].area_um2
-    )
-    price = wire_nj(inner.network, fed)
-    return replace(
-        found,
-        noc=ByPart(*(price * bits for bits in widths)),
-        wires_um2=(ports, inner.network.um2_per_bit * width),
     )
 
 

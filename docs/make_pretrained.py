@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from mapper.pretrained.decisions import DECISIONS, KINDS
-from mapper.pretrained.local_search import CHILDREN, FIRST, PARENTS, PATIENCE, PROPOSALS
+from mapper.pretrained.local_search import CHILDREN, PARENTS, PROPOSALS
 
 PICTURE = Path(__file__).with_name("pretrained.svg")
 WIDTH, HEIGHT, BOX, TALL = 900, 330, 190, 70
@@ -23,7 +23,7 @@ BOXES: dict[str, Box] = {
     "problem": (20, 200, GIVEN, ("problem: a layer and a", "chip never seen")),
     "proposals": (245, 200, AGENTS, (f"proposals: up to {len(DECISIONS)}",
                                      f"decisions of {len(KINDS)} agents",
-                                     f"{FIRST}, then {PROPOSALS - FIRST}")),
+                                     f"{PROPOSALS} at a time")),
     "price": (470, 200, PRICE, ("the problem's cost model:", "each evaluation", "is a sample")),
     "search": (695, 200, PRICE, (f"local search: {CHILDREN}", f"children of the {PARENTS} best,",
                                  "crossover and mutation")),
@@ -37,7 +37,7 @@ ARROWS = (
     ("M435,235 H466", "", 0, 0),
     ("M660,222 H691", "", 0, 0),
     ("M695,250 H664", "", 0, 0),
-    ("M790,270 V300 H340 V274", f"after {PATIENCE} batches without improvement", 565, 316),
+    ("M790,270 V300 H340 V274", "where a batch brings nothing better", 565, 316),
 )
 
 

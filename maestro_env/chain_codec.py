@@ -70,13 +70,14 @@ class ChainCodec:
         self._units = np.array([spread.units for spread in plan.spreads], np.int64)
 
         self._movable = [
-            place
+            moved
             for place, spread in enumerate(plan.spreads)
-            if spread.second and self._offers_all(plan.spreads[place - 1], spread)
+            for moved in range(place, place - spread.rank, -1)
+            if self._offers_all(plan.spreads[moved - 1], plan.spreads[moved])
         ]
 
     def _offers_all(self, first: SpreadPlan, second: SpreadPlan) -> bool:
-        """Whether an axis's first spread may be all that its second may be."""
+        """Whether a spread of an axis may be all that the next one may be."""
         pairs = (first.dim, second.dim), (first.units, second.units)
         return all(
             {*self._parameters[b].choices} - {NONE} <= {*self._parameters[a].choices}
@@ -119,16 +120,17 @@ class ChainCodec:
 
     def _settle(self, place: int, spread: SpreadPlan, dims: Any, units: Any) -> None:
         """Leave out a spread that the chip does not allow beside the earlier ones, in place."""
-        if spread.second:
+        if spread.rank:
             none = dims[:, place] == NO_DIM
-            units[:, place] = np.minimum(units[:, place], spread.axis.units // units[:, place - 1])
+            taken = units[:, place - spread.rank : place].prod(axis=1)
+            units[:, place] = np.minimum(units[:, place], spread.axis.units // taken)
             units[none, place] = 1
         for other in spread.rivals:
             rival = (dims[:, other] == dims[:, place]) & (units[:, other] > 1)
             dims[rival, place], units[rival, place] = NO_DIM, 1
 
     def _move_up(self, place: int, dims: Any, units: Any) -> None:
-        """Let the second spread of an axis be its first, where that has one unit, in place."""
+        """Let a spread of an axis stand where the one before it has one unit, in place."""
         alone = (units[:, place - 1] == 1) & (units[:, place] > 1)
         dims[alone, place - 1], units[alone, place - 1] = dims[alone, place], units[alone, place]
         dims[alone, place], units[alone, place] = NO_DIM, 1

@@ -13,10 +13,12 @@ from maestro_env.parameters import MapSpaceError, Parameter, TileRule, tile_choi
 
 MOST_ENTRIES = 12
 """Entries of a mapping."""
+MOST_DIMS = 3
+"""Dimensions side by side on an axis of a full space."""
 MOST_UNITS = 1 << 20
 """Units of an axis that a space offers one by one."""
 NONE = "none"
-"""No second dimension on an axis; a tensor that a memory does not keep."""
+"""No further dimension on an axis; a tensor that a memory does not keep."""
 TILED = "KCYXNG"
 FILTERS = "RS"
 
@@ -58,7 +60,7 @@ class SpreadPlan:
         axis: The axis.
         dim: Column of its dimension.
         units: Column of its units.
-        second: Whether it takes what the spread before it leaves of the axis.
+        rank: Its place on the axis, from 0; it takes units that the spreads before it leave.
         rivals: Earlier spreads of the same fan-out on axes that share reads or sums otherwise: they
             may not have the same dimension.
     """
@@ -67,7 +69,7 @@ class SpreadPlan:
     axis: Axis
     dim: int
     units: int
-    second: bool = False
+    rank: int = 0
     rivals: tuple[int, ...] = ()
 
 
@@ -95,7 +97,7 @@ class SpacePlan:
         rule: Which tiles there are.
         free: Whether filters are tiled.
         uneven: Whether a memory stands as an entry for each tensor that it holds.
-        full: Whether an axis may have two dimensions, and a memory let any tensor pass.
+        full: Whether an axis may have several dimensions, and any tensor bypass a memory.
     """
 
     def __init__(
@@ -192,11 +194,11 @@ class SpacePlan:
             dim = Parameter(f"{name}.dim", dims or (axis.dims[0],), number, "parallel")
             columns = self._add(dim), self._add(Parameter(f"{name}.units", units, number, "units"))
             self._spread(first, SpreadPlan(Slot(place, a), axis, *columns))
-            if full and dims:
-                dim = Parameter(f"{name}.dim2", (NONE, *dims), number, "parallel2")
-                more = Parameter(f"{name}.units2", units, number, "units")
+            for rank in range(1, min(max(len(dims), 2), MOST_DIMS) if full and dims else 1):
+                dim = Parameter(f"{name}.dim{rank + 1}", (NONE, *dims), number, "parallel2")
+                more = Parameter(f"{name}.units{rank + 1}", units, number, "units")
                 columns = self._add(dim), self._add(more)
-                self._spread(first, SpreadPlan(Slot(place, a), axis, *columns, second=True))
+                self._spread(first, SpreadPlan(Slot(place, a), axis, *columns, rank))
 
     def _spread(self, first: int, spread: SpreadPlan) -> None:
         terms = spread.axis.multicast, spread.axis.reduce

@@ -52,7 +52,7 @@ class ChainSpace(ActionSpace):
         only: Narrows single parameters: ``{"PEBuffer.axis0.dim": ["K"]}`` keeps these choices.
         uneven: Has a memory stand as an entry for each tensor that it holds, each with a tile and
             an order of its own, and ``PEBuffer.keeps_input`` says which one keeps the inputs.
-        full: That, a second dimension an axis, any memory may let any tensor pass, and filters are
+        full: That, up to three dimensions an axis, any tensor may bypass a memory, and filters are
             free.
 
     Raises:

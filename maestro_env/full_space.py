@@ -1,4 +1,4 @@
-"""What the full map space adds: a second parallel dimension a level, and tensors that pass one."""
+"""What the full map space adds: a second parallel dimension a level, and bypass."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def spread_parameters(level: int, spread: Sequence[str], num_pes: int) -> Iterat
 
 
 def bypass_parameter(accelerator: Accelerator) -> Parameter:
-    """Which tensors pass which level, besides those that the chip does not hold there.
+    """Which tensors bypass which level, besides those that the chip does not hold there.
 
     Every choice leaves every tensor in a level, and a tensor in every level.
     """

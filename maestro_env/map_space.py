@@ -73,7 +73,7 @@ class MapSpace(ActionSpace):
             mappings are in the space. Row-stationary ones tile the filters' rows, whatever
             `filters` says.
         full: Adds a second parallel dimension a level, with the units that the first one takes, and
-            which tensors pass which level; for cost models that understand them.
+            which tensors bypass which level; for cost models that understand them.
         levels: Levels whose order and tiles are searched. With 1 the inner level keeps the filters
             whole and works off all else one at a time, in one order.
 

@@ -24,11 +24,11 @@ def mix_fields(
     """Mix in second dimensions and bypass; a mapping without them keeps its key."""
     for level in range(2):
         place = 2 * row + level
-        passing = 0
+        bypassed = 0
         for tensor in range(TENSORS):
-            passing = 2 * passing + int(bypass[place * TENSORS + tensor])
-        if passing > 0:
-            key = mix(mix(key, 1000 + level), passing)
+            bypassed = 2 * bypassed + int(bypass[place * TENSORS + tensor])
+        if bypassed > 0:
+            key = mix(mix(key, 1000 + level), bypassed)
         if second[place] >= 0:
             key = mix(mix(mix(key, 2000 + level), int(second[place])), int(units[place]))
     return key

@@ -120,7 +120,7 @@ class Pretrainer:
         for part in parts[team.rank :: team.size]:
             with self._precision():
                 loss = self._loss(inputs[part], targets[part], attention) / len(parts)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             total += loss.detach()
         return team.add_up(self.model, total)
 

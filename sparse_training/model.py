@@ -205,7 +205,7 @@ def _sparse(module: torch.nn.Linear, backend: Backend) -> SparseLinear:
 
 @torch.no_grad()
 def _dense(layer: SparseLinear) -> torch.nn.Linear:
-    made: torch.nn.Linear = torch.nn.utils.skip_init(  # type: ignore[no-untyped-call]
+    made: torch.nn.Linear = torch.nn.utils.skip_init(
         torch.nn.Linear, layer.in_features, layer.out_features, bias=layer.bias is not None,
         device=layer.weight.device, dtype=layer.weight.dtype,
     )  # fmt: skip

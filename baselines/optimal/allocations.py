@@ -1,8 +1,8 @@
-"""The allocations of a map space: which units work along which dimension, what passes a buffer.
+"""The allocations of a map space: which units work along which dimension, what bypasses a level.
 
 Choices that come to the same are one allocation: units beyond an extent, the order of two parallel
 dimensions, a cluster of more PEs than there are. A full space has millions of them, so that they
-are numbered: by what passes buffers, PEs and cluster size, outer and inner units, the last the
+are numbered: by what bypasses levels, PEs and cluster size, outer and inner units, the last the
 quickest, each in the order of the space's choices.
 """
 
@@ -89,7 +89,7 @@ class Allocations:
         return copies
 
     def plain(self) -> IntArray:
-        """The allocations where nothing passes, and a level has one parallel dimension at most."""
+        """The allocations without bypass, and with one parallel dimension a level at most."""
         found = self.structures
         single = (found.fans > 1).sum(axis=1) <= 1
         numbers = []
@@ -116,11 +116,11 @@ class Allocations:
                 same = (found.fans[mine] == units[row]).all(axis=1)
                 place.append(int(np.argmax(same & (found.spread[mine] == spread[row]))))
             places.append(np.array(place))
-        passing = np.zeros(len(mappings), dtype=np.int64)
+        bypass = np.zeros(len(mappings), dtype=np.int64)
         if mappings.bypass is not None:
-            passing = (mappings.bypass[:, None] == found.bypasses).all(axis=(2, 3)).argmax(axis=1)
+            bypass = (mappings.bypass[:, None] == found.bypasses).all(axis=(2, 3)).argmax(axis=1)
         inside = places[0] * found.arrays[arrays, 3] + places[1]
-        numbers: IntArray = passing * found.starts[-1] + found.starts[arrays] + inside
+        numbers: IntArray = bypass * found.starts[-1] + found.starts[arrays] + inside
         return numbers
 
     def _choices(self, *keys: tuple[str, int | None]) -> list[dict[int, int]]:

@@ -1,6 +1,7 @@
 """The library of proven optima: the zoo's layers on three chips, as data.
 
-Tests and benchmarks compare with it; no training reads it. ``benchmarks/build_optima.py`` makes it.
+Tests and benchmarks compare with it; no training reads it. ``python -m benchmarks build_optima``
+makes it.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def check_entry(problem: Problem, entry: Optimum) -> None:
         OptimaError: It has another value now, or is no mapping of the space.
     """
     where = f"optimum of {entry.layer} on {entry.accelerator}, {entry.objective}"
-    fix = "make the library again with python benchmarks/build_optima.py"
+    fix = "make the library again with python -m benchmarks build_optima"
     try:
         again = float(problem.look(problem.action_of(entry.mapping)).values[0])
     except MapSpaceError as error:

@@ -111,7 +111,7 @@ class StructureSpace:
             yield which, boxes
 
     def plain_allocations(self) -> Iterator[Sets]:
-        """The roots where no tensor passes a buffer, and a level has one parallel dimension."""
+        """The roots where no tensor bypasses a level, and a level has one parallel dimension."""
         which = self.allocations.plain()
         if len(which):
             yield which, np.repeat(self._everything()[None], len(which), axis=0)

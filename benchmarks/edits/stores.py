@@ -145,7 +145,7 @@ def _commands_fault(path: Path) -> str:
                 main([*words, "--store", str(path), *more])
             except SystemExit as end:
                 out.flush()
-                text = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
+                text = out.buffer.getvalue().decode()
                 if end.code not in (0, None, 1, 2) or "this is a fault of" in text:
                     return f"internal error: {' '.join(words)}: {text[-300:]}"
     return ""

@@ -12,7 +12,7 @@ from benchmarks.field import accelforge_map
 from benchmarks.field.answer import Answer, read_back
 from benchmarks.field.cases import FieldCase
 from benchmarks.field.loops import Keep, Loop, Part
-from cost_models import ChainMapping
+from cost_models import ChainMapping, clock_of
 from layers import DIMS
 from mapper.export.accelforge_files import (
     ARRAYS,
@@ -26,6 +26,8 @@ from mapper.export.accelforge_files import (
 from mapper.export.chip_stores import ChipStores
 from mapper.export.export_files import write_files
 from mapper.export.tagged_yaml import ToolNode, tagged_text
+
+METRIC = {"energy": "ENERGY", "latency": "LATENCY", "edp": "ENERGY_DELAY_PRODUCT"}
 
 
 class LoopBound(ToolNode):
@@ -59,19 +61,25 @@ class AccelForge:
         }
         write_files(folder, texts)
 
-    def command(self, python: str, folder: Path) -> list[str]:
+    def command(self, python: str, folder: Path, objective: str) -> list[str]:
         """Its mapper on a problem's files."""
-        return [python, "-P", str(accelforge_map.__file__), str(folder.resolve())]
+        script = str(accelforge_map.__file__)
+        return [python, "-P", script, str(folder.resolve()), METRIC[objective]]
 
     def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
-        """The energy that it gives, and its mapping."""
-        return read_back(case, 1e9 * said["energy_j"], said["cpu_s"], parts(case, said["nodes"]))
+        """The value that it gives, and its mapping."""
+        value = said["value"] * _units(case)
+        return read_back(case, value, said["cpu_s"], parts(case, said["nodes"]))
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
-        """What a mapping of whole factors costs by AccelForge's model [nJ]."""
-        return 1e9 * float(
-            run_accelforge([Case(case.layer, case.chip, mapping)], python)[0]["energy_j"]
-        )
+        """The value of a mapping of whole factors by AccelForge's model."""
+        said = run_accelforge([Case(case.layer, case.chip, mapping)], python)[0]
+        return case.value(said["energy_j"], max(said["seconds"].values())) * _units(case)
+
+
+def _units(case: FieldCase) -> float:
+    """A value in J and s, as one in nJ and cycles."""
+    return case.value(1e9, 1e6 * clock_of(case.chip))
 
 
 def _bound(case: FieldCase, node: ToolNode) -> ToolNode:

@@ -1,9 +1,9 @@
 """Map a problem by AccelForge, or price a mapping; needs nothing of this project, Python 3.12.
 
-    PYTHON benchmarks/field/accelforge_map.py FOLDER
+    PYTHON benchmarks/field/accelforge_map.py FOLDER METRIC
 
 FOLDER has ``arch.yaml`` and ``workload.yaml``. A line of JSON: the mapping's nodes, outermost
-first, energy [J] and processor time [s].
+first, the metric in J and s, and processor time [s].
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from pathlib import Path
 from typing import Any
 
 
-def map_one(folder: Path) -> dict[str, Any]:
-    """The mapping of least energy."""
+def map_one(folder: Path, metric: str) -> dict[str, Any]:
+    """The mapping of the least metric."""
     import accelforge
     from accelforge.frontend.mapper.metrics import Metrics
     from accelforge.mapper.FFM.main import map_workload_to_arch
 
     accelforge.set_n_parallel_jobs(1)
     spec = accelforge.Spec.from_yaml(str(folder / "arch.yaml"), str(folder / "workload.yaml"))
-    spec.mapper.metrics = Metrics.ENERGY
+    spec.mapper.metrics = Metrics[metric]
     began = time.process_time()
     found = map_workload_to_arch(spec, print_progress=False, eval_in_detail=False)
     cpu_s = time.process_time() - began
     best = found.data.iloc[0]
     nodes = best["Total<SEP>mapping"](_for_model=True).nodes
-    energy_j = float(best["Total<SEP>energy"])
-    return {"nodes": list(map(plain, nodes)), "energy_j": energy_j, "cpu_s": cpu_s}
+    value = float(best[f"Total<SEP>{metric.lower()}"])
+    return {"nodes": list(map(plain, nodes)), "value": value, "cpu_s": cpu_s}
 
 
 def plain(node: Any) -> dict[str, Any]:
@@ -44,4 +44,4 @@ def plain(node: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(map_one(Path(sys.argv[1]))), flush=True)
+    print(json.dumps(map_one(Path(sys.argv[1]), sys.argv[2])), flush=True)

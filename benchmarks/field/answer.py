@@ -21,26 +21,26 @@ class Answer:
     """A mapper's answer.
 
     Args:
-        energy_nj: By its own model [nJ].
+        value: Energy, latency or their product by its own model, as the case asks.
         mapping: Its mapping; None where ours has no words for it.
         cpu_s: Processor time of its search, without its start [s].
         note: Why there is no mapping.
     """
 
-    energy_nj: float
+    value: float
     mapping: ChainMapping | None
     cpu_s: float
     note: str = ""
 
 
-def read_back(case: FieldCase, energy_nj: float, cpu_s: float, parts: Iterable[Part]) -> Answer:
+def read_back(case: FieldCase, value: float, cpu_s: float, parts: Iterable[Part]) -> Answer:
     """An answer whose loops and kept tensors, outermost first, are written as a mapping of ours."""
     levels = [level.name for level in case.chip.inner]
     try:
         mapping = mapping_of(case.layer, list(parts), levels)
     except AnswerError as error:
-        return Answer(energy_nj, None, cpu_s, str(error))
-    return Answer(energy_nj, mapping, cpu_s)
+        return Answer(value, None, cpu_s, str(error))
+    return Answer(value, mapping, cpu_s)
 
 
 class Tool(Protocol):
@@ -54,11 +54,15 @@ class Tool(Protocol):
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write a problem's files."""
 
-    def command(self, python: str, folder: Path) -> list[str]:
+    def command(self, python: str, folder: Path, objective: str) -> list[str]:
         """The command that answers them with a line of JSON."""
+
+
+class MappingTool(Tool, Protocol):
+    """A mapper whose answers our exact model can price."""
 
     def read(self, case: FieldCase, said: dict[str, object]) -> Answer:
         """Read that line."""
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
-        """What a mapping of ours costs by the tool's own model [nJ]."""
+        """A mapping's value by the tool's own model."""

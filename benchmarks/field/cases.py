@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import cost_models
 import layers
@@ -11,16 +12,13 @@ from cost_models import Chain, ChainLevel, ChainMapping, Cost, CostModel, Entry,
 from layers import DIMS, Layer
 from mapper.export.loop_nest import LoopNest, loop_nest
 
-LAYERS = {
-    "edge": (
-        "bert_base.0", "bert_base.4", "llama-3-8b.0", "gemm:M=1,N=4096,K=4096", "mobilenetv2.2",
-        "mobilenetv2.4", "resnet18.7", "resnet18.2",
-    ),
-    "simba": ("bert_base.0", "gemm:M=1,N=4096,K=4096", "mobilenetv2.2", "resnet18.7"),
-    "eyeriss-rs": ("bert_base.0", "gemm:M=1,N=4096,K=4096", "mobilenetv2.2", "resnet18.7"),
-    "tpu-v1-ws": ("bert_base.0", "gemm:M=1,N=4096,K=4096", "llama-3-8b.0", "mobilenetv2.2"),
-}  # fmt: skip
-"""Layers by chip: products first, then convolutions of 1 x 1 and 3 x 3 taps."""
+LAYERS = (
+    "bert_base.0", "bert_base.4", "llama-3-8b.0", "gemm:M=1,N=4096,K=4096", "mobilenetv2.2",
+    "mobilenetv2.1", "resnet18.7", "resnet18.2",
+)  # fmt: skip
+"""Products first, of Llama's prefill and decode too; then convolutions of 1 x 1 and 3 x 3 taps."""
+CHIPS = ("edge", "simba", "eyeriss-rs", "tpu-v1-ws")
+OBJECTIVES = ("energy", "edp", "latency")
 PLAIN = {"halo_time": "none"}
 """Tiles that move are brought whole."""
 BOXES = PLAIN | {"halo_space": "tile", "window": "box"}
@@ -29,20 +27,26 @@ BOXES = PLAIN | {"halo_space": "tile", "window": "box"}
 
 @dataclass(frozen=True)
 class FieldCase:
-    """A layer on a chip, for its least energy.
+    """A layer on a chip, and what is least.
 
     Args:
         layer_name: The layer, as ``layers.parse`` reads it.
         chip_name: The chip of the library.
+        objective: One of `OBJECTIVES`.
     """
 
     layer_name: str
     chip_name: str
+    objective: str = "energy"
 
     @property
     def name(self) -> str:
-        """Chip and layer, as ``--cases`` takes them."""
-        return f"{self.chip_name}/{self.layer_name}"
+        """Chip, layer and objective, as ``--cases`` takes them."""
+        return f"{self.chip_name}/{self.layer_name}/{self.objective}"
+
+    def value(self, energy_nj: float, cycles: float) -> float:
+        """What is least: energy [nJ], latency [cycles], or their product."""
+        return {"energy": energy_nj, "latency": cycles, "edp": energy_nj * cycles}[self.objective]
 
     @cached_property
     def layer(self) -> Layer:
@@ -83,5 +87,10 @@ class FieldCase:
         """What a mapping costs by our model."""
         return self.model.evaluate(self.layer, self.chip, mapping)
 
+    def ours(self, mapping: ChainMapping) -> float:
+        """A mapping's value by our model."""
+        cost = self.cost(mapping)
+        return self.value(cost.energy_nj, cost.latency_cycles)
 
-CASES = tuple(FieldCase(layer, chip) for chip, names in LAYERS.items() for layer in names)
+
+CASES = tuple(FieldCase(*names) for names in product(LAYERS, CHIPS, OBJECTIVES))

@@ -75,11 +75,10 @@ def asked(tool: Tool, case: FieldCase, python: str, folder: Path, limit_s: int) 
 
     def bounded() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
-        os.nice(19 - os.nice(0))
 
     try:
         run = subprocess.run(
-            tool.command(python, folder),
+            tool.command(python, folder, case.objective),
             capture_output=True,
             text=True,
             cwd=folder,

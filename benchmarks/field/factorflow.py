@@ -41,22 +41,26 @@ class FactorFlow:
         """Write the levels and the product.
 
         Raises:
-            ToolError: The layer is no single product, or a capacity is shared by unlike widths.
+            ToolError: It is not for EDP, the layer is no single product, or a capacity is shared
+                by unlike widths.
         """
+        if case.objective != "edp":
+            raise ToolError("EDP alone")
         if case.layer.kind is not LayerKind.GEMM or case.layer.groups > 1:
             raise ToolError("single products alone")
         product = {name: case.statement.extents[dim] for name, dim in DIM.items()}
         stated = {"product": product, "levels": list(levels_of(case))}
         write_files(folder, {"levels.json": json.dumps(stated, indent=1)})
 
-    def command(self, python: str, folder: Path) -> list[str]:
+    def command(self, python: str, folder: Path, objective: str) -> list[str]:
         """Its mapper on a problem's files."""
         script = str(factorflow_map.__file__)
         return [python, "-P", script, str(folder.resolve()), str(self.checkout.resolve())]
 
     def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
-        """The energy that it gives, and its mapping."""
-        return read_back(case, said["energy_pj"] / 1000, said["cpu_s"], parts(case, said))
+        """The value that it gives, and its mapping."""
+        value = case.value(said["energy_pj"] / 1000, said["cycles"])
+        return read_back(case, value, said["cpu_s"], parts(case, said))
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """Not worked out.

@@ -3,7 +3,7 @@
     PYTHON -P benchmarks/field/factorflow_map.py FOLDER CHECKOUT
 
 FOLDER has ``levels.json``: the levels, outermost first, and the product. A line of JSON: steps of
-every level in its order of loops, outermost first; energy [pJ]; processor time [s].
+every level in its order of loops, outermost first; energy [pJ]; cycles; processor time [s].
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def map_one(folder: Path) -> dict[str, Any]:
-    """The mapping of its own objective: utilisation over energy and delay."""
+    """The mapping of least EDP: its objective without the share of units that are used."""
     import arch
     import engine
     import factors
@@ -27,7 +27,7 @@ def map_one(folder: Path) -> dict[str, Any]:
     said = json.loads((folder / "levels.json").read_text(encoding="utf-8"))
     chip = arch.Arch([kinds[one.pop("kind")](**one) for one in said["levels"]], name="chip")
     product = factors.Shape(**said["product"])
-    Settings.MULTITHREADED, Settings.VERBOSE = False, False
+    Settings.MULTITHREADED = Settings.VERBOSE = Settings.UTILIZATION_IN_WART = False
     Settings.forcedSettingsUpdate(chip, verbose=False)
     chip.fitConstraintsToComp(product, enforce=True)
     began = time.process_time()
@@ -37,7 +37,8 @@ def map_one(folder: Path) -> dict[str, Any]:
         {"name": one.name, "loops": [(d, one.factors.dimProduct(d)) for d in one.dataflow]}
         for one in found
     ]
-    return {"levels": rows, "energy_pj": float(engine.Energy(found)), "cpu_s": cpu_s}
+    energy_pj, cycles = float(engine.Energy(found)), float(engine.Latency(found))
+    return {"levels": rows, "energy_pj": energy_pj, "cycles": cycles, "cpu_s": cpu_s}
 
 
 if __name__ == "__main__":

@@ -24,11 +24,11 @@ SPACES = {"default": {}, "uneven": {"uneven": True}, "full": {"full": True}}
 
 
 class Ours(NamedTuple):
-    """Our answer: energy by our model [nJ], its bound, and the processor time of the proof [s]."""
+    """Our answer: its value by our model, its bound, and the processor time of the proof [s]."""
 
     mapping: ChainMapping
-    energy_nj: float
-    bound_nj: float
+    value: float
+    bound: float
     cpu_s: float
 
 
@@ -43,40 +43,39 @@ def optimum(case: FieldCase, tiles: str = "balanced") -> Ours:
     began = time.process_time()
     model = cost_models.load("exact", **PLAIN)
     space = {} if tiles == "balanced" else {"tiles": tiles}
-    proof = prove(Problem(case.layer, case.chip, "energy", model, space), boxes=BOXES)
+    proof = prove(Problem(case.layer, case.chip, case.objective, model, space), boxes=BOXES)
     mapping = proof.mapping
     assert isinstance(mapping, ChainMapping)
-    energy_nj = case.cost(mapping).energy_nj
-    bound_nj = min(proof.bound, energy_nj)
-    return Ours(mapping, energy_nj, bound_nj, time.process_time() - began)
+    value = case.ours(mapping)
+    return Ours(mapping, value, min(proof.bound, value), time.process_time() - began)
 
 
 def uneven(case: FieldCase) -> float:
-    """What a proof of the uneven space ends with, by the tools' rules [nJ]."""
+    """What a proof of the uneven space ends with, by the tools' rules."""
     model = cost_models.load("exact", **PLAIN)
-    problem = Problem(case.layer, case.chip, "energy", model, SPACES["uneven"])
+    problem = Problem(case.layer, case.chip, case.objective, model, SPACES["uneven"])
     mapping = prove(problem, boxes=BOXES).mapping
     assert isinstance(mapping, ChainMapping)
-    return float(case.cost(mapping).energy_nj)
+    return case.ours(mapping)
 
 
 def searched(case: FieldCase) -> float:
-    """What `ga` finds in the full space, by the tools' rules [nJ]."""
-    problem = Problem(case.layer, case.chip, "energy", case.model, SPACES["full"])
+    """What `ga` finds in the full space, by the tools' rules."""
+    problem = Problem(case.layer, case.chip, case.objective, case.model, SPACES["full"])
     return float(baselines.load("ga").search(problem, SAMPLES, seed=0).best_value)
 
 
 def space_of(case: FieldCase, mapping: ChainMapping) -> str:
     """The least of our spaces that has a mapping, at the same value; else ``none``."""
     for name, options in SPACES.items():
-        problem = Problem(case.layer, case.chip, "energy", case.model, options)
+        problem = Problem(case.layer, case.chip, case.objective, case.model, options)
         written = mapping if name == "default" else expanded(case.chip, mapping)
         try:
             action = problem.action_of(written)
         except (MapSpaceError, ValueError):
             continue
         value = float(problem.evaluate(action).values[0])
-        if abs(value / case.cost(mapping).energy_nj - 1) < 1e-9:
+        if abs(value / case.ours(mapping) - 1) < 1e-9:
             return name
     return "none"
 

@@ -1,37 +1,53 @@
-"""The table of docs/field.md, made from its file."""
+"""The tables of docs/field.md, made from their file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from statistics import median
 
+Row = Mapping[str, str]
+SAME = 1.0001
+"""Ours over theirs up to which ours is as low."""
 HEAD = (
-    "tool", "chip", "layer", "theirs, its model", "theirs, ours", "our default space", "bound",
-    "ours over theirs", "ours whole, its model", "CPU s: theirs", "ours", "least space",
-    "why",
+    "tool", "objective", "cases", "none", "ours as low or lower", "proven",
+    "ours over theirs: least", "median", "most", "CPU s: theirs", "ours",
 )  # fmt: skip
-FIELDS = (
-    "tool", "chip", "layer", "tool_nj", "tool_by_ours_nj", "ours_nj", "ours_bound_nj", "ratio",
-    "whole_by_tool_nj", "tool_cpu_s", "ours_cpu_s", "space", "why",
+LOWER_HEAD = (
+    "tool", "chip", "layer", "objective", "ours over theirs", "least space", "`uneven`", "`full`",
+    "their mapping",
 )  # fmt: skip
 
 
-def table_text(rows: Iterable[Mapping[str, str]]) -> str:
-    """The table in Markdown; energies in uJ."""
-    lines = [_line(HEAD), _line(["---"] * len(HEAD))]
-    for row in rows:
-        why = row["why"]
-        if row["full_nj"]:
-            found = [_short(name, row[name]) for name in ("uneven_nj", "full_nj")]
-            why += "; ours: {} `uneven`, {} `full`".format(*found)
-        lines.append(_line([*(_short(name, row[name]) for name in FIELDS[:-1]), why]))
+def table_text(rows: Sequence[Row]) -> str:
+    """Both tables in Markdown: a line a tool and objective, and a line a case with theirs lower."""
+    groups = groupby(rows, key=itemgetter("tool", "objective"))
+    summed = [_summed(*key, list(group)) for key, group in groups]
+    lower = [_lower(row) for row in rows if row["ratio"] and float(row["ratio"]) > SAME]
+    return _table(HEAD, summed) + "\n" + _table(LOWER_HEAD, lower)
+
+
+def _summed(tool: str, objective: str, rows: Sequence[Row]) -> list[str]:
+    ratios = [float(row["ratio"]) for row in rows if row["ratio"]]
+    proven = sum(row["bound"] == row["ours"] != "" for row in rows)
+    counts = len(rows), len(rows) - len(ratios), sum(one <= SAME for one in ratios), proven
+    found = [tool, objective, *map(str, counts)]
+    if not ratios:
+        return [*found, *[""] * 5]
+    times = [
+        f"{median(float(row[name]) for row in rows if row['ratio']):.1f}"
+        for name in ("theirs_cpu_s", "ours_cpu_s")
+    ]
+    return [*found, *(f"{one(ratios):.3f}" for one in (min, median, max)), *times]
+
+
+def _lower(row: Row) -> list[str]:
+    named = [row[name] for name in ("tool", "chip", "layer", "objective", "ratio", "space")]
+    others = [f"{float(row[name]) / float(row['theirs']):.4f}" for name in ("uneven", "full")]
+    return [*named, *others, row["why"]]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
     return "\n".join(lines) + "\n"
-
-
-def _short(name: str, text: str) -> str:
-    if name.endswith("_nj") and text:
-        return f"{float(text) / 1000:,.2f}"
-    return f"{float(text):.4f}" if name == "ratio" and text else text
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.export_cases import Case
 from benchmarks.export_counts import zigzag_evaluated
 from benchmarks.field import zigzag_map
-from benchmarks.field.answer import Answer, read_back
+from benchmarks.field.answer import Answer, ToolError, read_back
 from benchmarks.field.cases import FieldCase
 from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
@@ -61,19 +61,27 @@ class ZigZag:
         }
         write_files(folder, texts)
 
-    def command(self, python: str, folder: Path) -> list[str]:
-        """Its mapper on a problem's files."""
-        return [python, "-P", str(zigzag_map.__file__), str(folder.resolve()), self.engine]
+    def command(self, python: str, folder: Path, objective: str) -> list[str]:
+        """Its mapper on a problem's files.
+
+        Raises:
+            ToolError: SALSA is to anneal for EDP.
+        """
+        if (self.engine, objective) == ("salsa", "edp"):
+            raise ToolError("it anneals for energy or latency alone")
+        script = str(zigzag_map.__file__)
+        return [python, "-P", script, str(folder.resolve()), self.engine, objective]
 
     def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
-        """The energy that it gives, and its mapping."""
-        return read_back(case, said["energy_pj"] / 1000, said["cpu_s"], parts(case, said))
+        """The value that it gives, and its mapping."""
+        value = case.value(said["energy_pj"] / 1000, said["cycles"])
+        return read_back(case, value, said["cpu_s"], parts(case, said))
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
-        """What a mapping of whole factors costs by ZigZag's model [nJ]; it runs here."""
+        """The value of a mapping of whole factors by ZigZag's model; it runs here."""
         with tempfile.TemporaryDirectory() as folder:
             found = zigzag_evaluated(Case(case.layer, case.chip, mapping), Path(folder))
-        return float(found.energy_total) / 1000
+        return case.value(float(found.energy_total) / 1000, float(found.latency_total2))
 
 
 def parts(case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:

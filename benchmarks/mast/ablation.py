@@ -1,7 +1,7 @@
 """Do sparse networks need MAST's parts, and which network pays for being sparse?
 
-    python benchmarks/mast/ablation.py --folder mast-runs
-    python benchmarks/mast/ablation.py --folder mast-runs --collect --metric qgap
+    python -m benchmarks mast.ablation --folder mast-runs
+    python -m benchmarks mast.ablation --folder mast-runs --collect --metric qgap
 
 Each part left out, omega and q changed, agents or mixer left dense, and the Q gap.
 The interaction (MAST - RigL) - (dense+ - dense) stands below the table, with its interval.
@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plan import SEEDS, Cell, run_table, write_csv
-
+from benchmarks.mast.plan import SEEDS, Cell, run_table, write_csv
 from marl_runs import print_rows
 from mast.comparing import interaction, random_scores, summary
 from mast.show import print_comparison, print_gaps
@@ -51,5 +50,5 @@ def table(rows: list[dict[str, Any]], csv: Any, metric: str = "score") -> None:
     write_csv(csv, found)
 
 
-if __name__ == "__main__":
+def main() -> None:
     run_table(__doc__, CELLS, table, metrics=("score", "qgap"))

@@ -1,6 +1,6 @@
 """One step of an exported team beside dense ones: NumPy's products, and torch's.
 
-    python benchmarks/mast/acting.py --csv docs/data/mast-acting.csv
+    python -m benchmarks mast.acting
 
 One thread, processor time; all take turns in one process, so that another's load cancels. An
 exported team multiplies its kept weights with no PyTorch; a dense team of equal widths is three
@@ -10,18 +10,17 @@ many times fewer operations the kept weights are.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
-from plan import write_csv
 from torch.nn.functional import linear
 
-from marl_runs import make_generator, print_rows
+from benchmarks.frame import Table, rounded
+from marl_runs import make_generator
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
 from mast.episodes import TaskShape
@@ -68,8 +67,9 @@ def policy_of(config: MastConfig, shape: TaskShape) -> SparsePolicy:
     return SparsePolicy.of(make_value_learner(config, shape, total=1))
 
 
-def measure(task: str, hidden: int, worlds: int, repeats: int) -> list[dict[str, Any]]:
+def measure(given: Any, task: str, hidden: int, worlds: int) -> list[dict[str, Any]]:
     """One row a sparsity."""
+    torch.set_num_threads(1)
     shape = TeamWorlds(find_task(task), 1).shape
     base = MastConfig(task=task, hidden=hidden, backend="compiled")
     sparse = {s: policy_of(MastConfig.of({**base.plain(), "sparsity": s}), shape)
@@ -80,7 +80,7 @@ def measure(task: str, hidden: int, worlds: int, repeats: int) -> list[dict[str,
     steps |= {s: (lambda policy=policy: policy.values(obs)) for s, policy in sparse.items()}
     in_a_row = max(1, 400 // worlds)
     seconds: dict[Any, list[float]] = {name: [] for name in steps}
-    for turn in range(repeats + 1):
+    for turn in range(given.repeats + 1):
         for name, step in steps.items():
             start = time.process_time()
             for _ in range(in_a_row):
@@ -92,34 +92,31 @@ def measure(task: str, hidden: int, worlds: int, repeats: int) -> list[dict[str,
     whole = sum(k.inputs * len(k.ends) for k in sparse[0.9].nets[0].values())
     return [
         {
-            "task": task, "hidden": hidden, "worlds": worlds, "sparsity": s, "dense_by": dense,
-            "dense_us": 1e6 * median[dense], "sparse_us": 1e6 * median[s],
-            "times_faster": float(np.median(np.array(seconds[dense]) / seconds[s])),
-            "counted": whole / sum(len(k.values) for k in policy.nets[0].values()),
+            "sparsity": s, "dense_by": dense,
+            **rounded({
+                "dense_us": 1e6 * median[dense], "sparse_us": 1e6 * median[s],
+                "times_faster": float(np.median(np.array(seconds[dense]) / seconds[s])),
+                "counted": whole / sum(len(k.values) for k in policy.nets[0].values()),
+            }),
         }
         for s, policy in sparse.items()
     ]  # fmt: skip
 
 
-def main() -> None:
-    """Measure all widths and numbers of worlds and print them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--task", default="tag-3")
-    parser.add_argument("--hidden", type=int, nargs="+", default=[64, 256])
-    parser.add_argument("--worlds", type=int, nargs="+", default=[1, 32, 1024])
-    parser.add_argument("--repeats", type=int, default=20, help="turns of each")
-    parser.add_argument("--csv", type=Path)
-    args = parser.parse_args()
-    torch.set_num_threads(1)
-    rows = [
-        row
-        for hidden in args.hidden
-        for worlds in args.worlds
-        for row in measure(args.task, hidden, worlds, args.repeats)
-    ]
-    print_rows("A step of all agents", rows)
-    write_csv(args.csv, rows)
-
-
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    (
+        *("task", "hidden", "worlds", "sparsity", "dense_by", "dense_us", "sparse_us"),
+        *("times_faster", "counted"),
+    ),
+    lambda given: product([given.task], given.hidden, given.worlds),
+    measure,
+    "mast-acting.csv",
+    {
+        "task": "tag-3",
+        "hidden": [64, 256],
+        "worlds": [1, 32, 1024],
+        "repeats": (20, "turns of each"),
+    },
+    {"repeats": 1},
+)

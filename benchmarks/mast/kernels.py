@@ -1,7 +1,7 @@
 """A layer's forward and backward pass: kept weights alone against torch's dense product.
 
-    python benchmarks/mast/kernels.py --csv docs/data/sparse-kernels.csv
-    python benchmarks/mast/kernels.py --sizes 128x128x2400 --sparsities 0.9
+    python -m benchmarks mast.kernels --out sparse-kernels.csv
+    python -m benchmarks mast.kernels --sizes 128x128x2400 --sparsities 0.9
 
 One thread, its processor time, the fastest of the repeats, in which all kinds take turns. A pass is
 what training does: the product, then the gradients of input and weight by autograd. *Calls* is
@@ -11,20 +11,17 @@ and writes all activations, which no sparsity saves. Sizes are outputs x inputs 
 
 from __future__ import annotations
 
-import argparse
-import csv
 import time
 import warnings
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from marl_common import atomic_write
-from marl_runs import print_rows
+from benchmarks.frame import Table
 from sparse_training import SparseLinear, Sparsifier, SparsityConfig, Structure
 
 SIZES = (
@@ -96,49 +93,51 @@ def times_of(passes: dict[str, Pass], seconds: float) -> dict[str, float]:
     return best
 
 
-def measure(size: str, sparsities: list[float], args: argparse.Namespace) -> list[dict[str, Any]]:
-    """One row a sparsity."""
-    outputs, inputs, rows = (int(part) for part in size.split("x"))
+def measure(given: Any, layer: str, rows: int, sparsity: float) -> dict[str, str]:
+    """A layer at a sparsity."""
+    torch.set_num_threads(1)
     torch.manual_seed(0)
+    outputs, inputs = map(int, layer.split(" x "))
     x, above = torch.randn(inputs, rows, requires_grad=True), torch.randn(outputs, rows)
     weight, fixed = torch.randn(outputs, inputs), x.detach()
-    found = []
-    for sparsity in sparsities:
-        layers = {"dense": SparseLinear(inputs, outputs, bias=False, layout="columns")}
-        for unit in ("free", "block4"):
-            layers[unit] = sparse_layer(outputs, inputs, sparsity, unit)
-        passes = {name: layer_pass(layer, x, above) for name, layer in layers.items()}
-        passes["calls"] = calls_pass(layers["free"], x, above)
-        passes["moves"] = moves_pass(layers["free"], x, above)
-        passes |= {"mm": lambda: weight @ fixed, "csr": csr_pass(layers["free"], fixed)}
-        for one in passes.values():
-            one()
-        best = times_of(passes, args.seconds)
-        found.append(
-            {"layer": f"{outputs} x {inputs}", "rows": rows, "sparsity": sparsity}
-            | {f"{name} ms": f"{1e3 * best[name]:.3f}" for name in (*layers, "calls", "moves")}
-            | {f"{unit} times": f"{best['dense'] / best[unit]:.2f}" for unit in ("free", "block4")}
-            | {"torch CSR forward times": f"{best['mm'] / best['csr']:.2f}"}
-        )
-    return found
+    layers = {"dense": SparseLinear(inputs, outputs, bias=False, layout="columns")}
+    for unit in UNITS:
+        layers[unit] = sparse_layer(outputs, inputs, sparsity, unit)
+    passes = {name: layer_pass(one, x, above) for name, one in layers.items()}
+    passes["calls"] = calls_pass(layers["free"], x, above)
+    passes["moves"] = moves_pass(layers["free"], x, above)
+    passes |= {"mm": lambda: weight @ fixed, "csr": csr_pass(layers["free"], fixed)}
+    for one in passes.values():
+        one()
+    best = times_of(passes, given.seconds)
+    return (
+        {f"{name} ms": f"{1e3 * best[name]:.3f}" for name in TIMED}
+        | {f"{unit} times": f"{best['dense'] / best[unit]:.2f}" for unit in UNITS}
+        | {"torch CSR forward times": f"{best['mm'] / best['csr']:.2f}"}
+    )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", nargs="+", default=SIZES)
-    parser.add_argument("--sparsities", nargs="+", type=float, default=[0.8, 0.9, 0.95])
-    parser.add_argument("--seconds", type=float, default=4.0, help="of each size and sparsity")
-    parser.add_argument("--csv", type=Path)
-    args = parser.parse_args()
-    torch.set_num_threads(1)
-    rows = [row for size in args.sizes for row in measure(size, args.sparsities, args)]
-    print_rows("A layer forward and backward, processor time of one thread", rows)
-    if args.csv:
-        with atomic_write(args.csv) as draft, draft.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+def keys(given: Any) -> Iterator[tuple[str, int, float]]:
+    """Layers and rows at all sparsities."""
+    for size, sparsity in product(given.sizes, given.sparsities):
+        outputs, inputs, rows = size.split("x")
+        yield f"{outputs} x {inputs}", int(rows), sparsity
 
 
-if __name__ == "__main__":
-    main()
+UNITS = ("free", "block4")
+TIMED = ("dense", *UNITS, "calls", "moves")
+TABLE = Table(
+    __doc__,
+    (
+        *("layer", "rows", "sparsity", *(f"{name} ms" for name in TIMED)),
+        *(*(f"{unit} times" for unit in UNITS), "torch CSR forward times"),
+    ),
+    keys,
+    measure,
+    options={
+        "sizes": list(SIZES),
+        "sparsities": [0.8, 0.9, 0.95],
+        "seconds": (4.0, "of each size and sparsity"),
+    },
+    quick={"seconds": 0.05},
+)

@@ -8,7 +8,6 @@ files. `--schedule smoke` does all of it in miniature, to see that it works.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import shlex
 import subprocess
@@ -21,6 +20,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
+from benchmarks.frame import asked, known
 from mast import MastConfig
 from mast.sweeping import write_rows
 
@@ -124,13 +124,11 @@ class Rates:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._known: dict[tuple[str, str, str], float] = {}
-        if path is not None:
-            with path.open(newline="", encoding="utf-8") as file:
-                rows = [row for row in csv.DictReader(file) if row["chosen"] == "1"]
-            self._known = {
-                (row["algorithm"], row["task"], row["arm"]): float(row["lr"]) for row in rows
-            }
+        self._known = {
+            (row["algorithm"], row["task"], row["arm"]): float(row["lr"])
+            for row in known(path)
+            if row["chosen"] == "1"
+        }
 
     def of(self, cell: Cell) -> float | None:
         """The rate of a run; of an algorithm that has none of its own, QMIX's."""
@@ -186,27 +184,22 @@ def run_table(
 
 def arguments(text: str | None, schedule: str, metrics: Sequence[str]) -> argparse.Namespace:
     """What the command line says, see :func:`run_table`."""
-    parser = argparse.ArgumentParser(description=text)
-    parser.add_argument("--schedule", choices=SCHEDULES, default=schedule)
-    parser.add_argument(
-        "--folder", type=Path, help="files of the runs (default: the schedule's, as mast-runs)"
+    metric = {"metric": (metrics[0], None, metrics)} if metrics else {}
+    return asked(
+        text,
+        schedule=(schedule, None, SCHEDULES),
+        folder=(Path, "files of the runs (default: the schedule's, as mast-runs)"),
+        list=(False, "print a command a run"),
+        shard=("0/1", "do every N-th run from the I-th: I/N"),
+        workers=(1, "runs at the same time"),
+        collect=(False, "do no run, print what is there"),
+        task=([str], "only these tasks"),
+        steps=(int, "steps of a run, if not the schedule's"),
+        csv=(Path, "also write the table to this file"),
+        record=(Path, "a row a run: add these, and print the table of all its rows"),
+        rates=(Path, "what `mast.rates` wrote; only arms that it knows are run, each so"),
+        **metric,
     )
-    parser.add_argument("--list", action="store_true", help="print a command a run")
-    parser.add_argument("--shard", default="0/1", help="do every N-th run from the I-th: I/N")
-    parser.add_argument("--workers", type=int, default=1, help="runs at the same time")
-    parser.add_argument("--collect", action="store_true", help="do no run, print what is there")
-    parser.add_argument("--task", action="append", help="only this task; repeatable")
-    parser.add_argument("--steps", type=int, help="steps of a run, if not the schedule's")
-    parser.add_argument("--csv", type=Path, help="also write the table to this file")
-    parser.add_argument(
-        "--record", type=Path, help="a row a run: add these, and print the table of all its rows"
-    )
-    parser.add_argument(
-        "--rates", type=Path, help="what rates.py wrote; only arms that it knows are run, each so"
-    )
-    if metrics:
-        parser.add_argument("--metric", choices=metrics, default=metrics[0])
-    return parser.parse_args()
 
 
 def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
@@ -269,9 +262,8 @@ def recorded(path: Path, rows: Sequence[Row], cells: Sequence[Cell]) -> list[Row
     Returns:
         The record's runs of these cells, as the file has them.
     """
-    known = {name_of(row): row for row in read_csv(path)} if path.exists() else {}
-    known |= {name_of(row): row for row in rows}
-    write_csv(path, [run_row(row) for row in known.values()])
+    runs = {name_of(row): row for row in [*read_csv(path), *rows]}
+    write_csv(path, [run_row(row) for row in runs.values()])
     asked = [(cell.task, cell.algorithm, cell.label, cell.seed) for cell in cells]
     found = {name_of(row): row for row in read_csv(path)}
     return [found[name] for name in asked if name in found]
@@ -294,10 +286,7 @@ def run_row(row: Row) -> Row:
 
 def read_csv(path: Path) -> list[Row]:
     """The runs of a record, as :func:`collected` gives them."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = [
-            {key: _value(key, text) for key, text in row.items()} for row in csv.DictReader(file)
-        ]
+    rows = [{key: _value(key, text) for key, text in row.items()} for row in known(path)]
     return [{**row, "returns": [row["highest"]], "train_cpu_s": [row["cpu_s"]]} for row in rows]
 
 

@@ -1,9 +1,9 @@
 """The learning rate of every arm: doubled from 1e-3 as long as the mean return of two seeds rises.
 
-    python benchmarks/mast/rates.py --folder mast-rates --task tag-3 --arm "mast 0.95"
-    python benchmarks/mast/rates.py --folder mast-rates --task tag-3 --arm dense+ --hidden 256
-    python benchmarks/mast/rates.py --folder mast-rates --task tag-3 --arm dense+ --algo ow-qmix
-    python benchmarks/mast/rates.py --folder mast-rates --csv docs/data/mast-rates.csv
+    python -m benchmarks mast.rates --folder mast-rates --task tag-3 --arm "mast 0.95"
+    python -m benchmarks mast.rates --folder mast-rates --task tag-3 --arm dense+ --hidden 256
+    python -m benchmarks mast.rates --folder mast-rates --task tag-3 --arm dense+ --algo ow-qmix
+    python -m benchmarks mast.rates --folder mast-rates --csv docs/data/mast-rates.csv
 
 Where 2e-3 is worse than 1e-3, it is halved as long as the mean return rises.
 
@@ -13,7 +13,6 @@ Seeds 100 and 101, which no table of results uses. The file that it writes is wh
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -21,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from plan import WIDTH, Cell, Row, collected, do, write_csv
-from table1 import ARMS, TASKS
 
+from benchmarks.frame import asked
+from benchmarks.mast.plan import WIDTH, Cell, Row, collected, do, write_csv
+from benchmarks.mast.table1 import ARMS, TASKS
 from marl_runs import print_rows
 
 SEEDS = (100, 101)
@@ -75,27 +75,24 @@ def with_choice(rows: list[Row]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("mast-rates"), help="files of the runs")
-    parser.add_argument("--task", action="append", help="only this task; repeatable")
-    parser.add_argument("--arm", action="append", help="only this one, as 'mast 0.95'; repeatable")
-    parser.add_argument("--algo", action="append", help="qmix, or others; repeatable")
-    parser.add_argument("--hidden", type=int, help="the agents' width, if not the default's")
-    parser.add_argument("--collect", action="store_true", help="do no run, print what is there")
-    parser.add_argument("--csv", type=Path, help="also write the table to this file")
-    args = parser.parse_args()
-    args.folder.mkdir(parents=True, exist_ok=True)
+    given = asked(
+        __doc__,
+        folder=(Path("mast-rates"), "files of the runs"),
+        task=(list(TASKS), "only these tasks"),
+        arm=([str], "only these, as 'mast 0.95'"),
+        algo=(["qmix"], "qmix, or others"),
+        hidden=(int, "the agents' width, if not the default's"),
+        collect=(False, "do no run, print what is there"),
+        csv=(Path, "also write the table to this file"),
+    )
+    given.folder.mkdir(parents=True, exist_ok=True)
     found: list[dict[str, Any]] = []
-    width = (WIDTH, str(args.hidden)) if args.hidden else ()
-    for algorithm, task, arm in product(args.algo or ["qmix"], args.task or TASKS, ARMS):
+    width = (WIDTH, str(given.hidden)) if given.hidden else ()
+    for algorithm, task, arm in product(given.algo, given.task, ARMS):
         cell = Cell(task, *arm, SEEDS[0], algorithm, width)
-        if args.arm and cell.whole_arm not in args.arm:
+        if given.arm and cell.whole_arm not in given.arm:
             continue
-        if rows := list(tried(cell, args.folder, not args.collect)):
+        if rows := list(tried(cell, given.folder, not given.collect)):
             found += with_choice(rows)
     print_rows("Mean return of two seeds by learning rate", found)
-    write_csv(args.csv, found)
-
-
-if __name__ == "__main__":
-    main()
+    write_csv(given.csv, found)

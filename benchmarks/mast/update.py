@@ -1,6 +1,6 @@
 """A whole QMIX update, dense against compiled: sampling, targets, mixer, gradients, clip and Adam.
 
-    python benchmarks/mast/update.py --csv docs/data/mast-update.csv
+    python -m benchmarks mast.update
 
 One thread, processor time; all arms take turns in one process, so that another's load cancels. In
 a turn an arm does several updates: a run has one learner, and finds its networks in the cache,
@@ -11,16 +11,15 @@ networks have gone through a topology step.
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
-from plan import write_csv
 
-from marl_runs import make_generator, print_rows
+from benchmarks.frame import Table, rounded
+from marl_runs import make_generator
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
 from mast.episodes import Episode, EpisodeStore, TaskShape
@@ -46,8 +45,9 @@ def filled_store(shape: TaskShape, batch: int) -> EpisodeStore:
     return store
 
 
-def measure(task: str, hidden: int, repeats: int, in_a_row: int) -> list[dict[str, Any]]:
+def measure(given: Any, task: str, hidden: int) -> list[dict[str, Any]]:
     """One row an arm."""
+    torch.set_num_threads(1)
     shape = TeamWorlds(find_task(task), 1).shape
     learners = []
     for arm, sparsity, backend in ARMS:
@@ -58,40 +58,42 @@ def measure(task: str, hidden: int, repeats: int, in_a_row: int) -> list[dict[st
         learner.update(store.sample(), RewardScale(), 200_000, topology=True)
         learner.change_topology(0.3)
         learner.copy_targets()
-    seconds = np.zeros((repeats, len(ARMS)))
-    for turn in range(repeats):
+    seconds = np.zeros((given.repeats, len(ARMS)))
+    for turn in range(given.repeats):
         for place, learner in enumerate(learners):
             start = time.process_time()
-            for _ in range(in_a_row):
+            for _ in range(given.in_a_row):
                 learner.update(store.sample(), RewardScale(), 200_000)
-            seconds[turn, place] = (time.process_time() - start) / in_a_row
+            seconds[turn, place] = (time.process_time() - start) / given.in_a_row
     ratios = np.median(seconds[:, :1] / seconds, axis=0)
     return [
         {
-            "task": task, "hidden": hidden, "arm": arm, "sparsity": sparsity, "backend": backend,
-            "update_ms": 1e3 * float(seconds[:, place].min()),
-            "median_ms": 1e3 * float(np.median(seconds[:, place])),
-            "times_faster": float(ratios[place]),
-            "times_faster_at_best": float(seconds[:, 0].min() / seconds[:, place].min()),
+            "arm": arm, "sparsity": sparsity, "backend": backend,
+            **rounded({
+                "update_ms": 1e3 * float(seconds[:, place].min()),
+                "median_ms": 1e3 * float(np.median(seconds[:, place])),
+                "times_faster": float(ratios[place]),
+                "times_faster_at_best": float(seconds[:, 0].min() / seconds[:, place].min()),
+            }),
         }
         for place, (arm, sparsity, backend) in enumerate(ARMS)
     ]  # fmt: skip
 
 
-def main() -> None:
-    """Measure all widths and print them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--task", default="tag-3")
-    parser.add_argument("--hidden", type=int, nargs="+", default=[64, 128, 256])
-    parser.add_argument("--repeats", type=int, default=200, help="turns of each arm")
-    parser.add_argument("--in-a-row", type=int, default=5, help="updates of a turn")
-    parser.add_argument("--csv", type=Path)
-    args = parser.parse_args()
-    torch.set_num_threads(1)
-    rows = [row for h in args.hidden for row in measure(args.task, h, args.repeats, args.in_a_row)]
-    print_rows("A whole update", rows)
-    write_csv(args.csv, rows)
-
-
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    (
+        *("task", "hidden", "arm", "sparsity", "backend", "update_ms", "median_ms"),
+        *("times_faster", "times_faster_at_best"),
+    ),
+    lambda given: product([given.task], given.hidden),
+    measure,
+    "mast-update.csv",
+    {
+        "task": "tag-3",
+        "hidden": [64, 128, 256],
+        "repeats": (200, "turns of each arm"),
+        "in_a_row": (5, "updates of a turn"),
+    },
+    {"repeats": 2},
+)

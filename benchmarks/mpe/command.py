@@ -12,8 +12,10 @@ import argparse
 import math
 import sys
 import time
+from dataclasses import fields, replace
 from pathlib import Path
 
+from benchmarks.frame import asked, refuse
 from benchmarks.mpe import paper_shares, paper_training
 from benchmarks.mpe.kept_lines import minutes
 from benchmarks.mpe.paper_effort import FULL, QUICK, MpeEffort, Places
@@ -29,30 +31,27 @@ STEPS = {
 """What each step makes: see its function."""
 
 
-def main(words: list[str]) -> None:
-    """Run the steps.
-
-    Args:
-        words: The words after ``mpe``.
-    """
-    made = argparse.ArgumentParser("python -m benchmarks mpe", description=__doc__)
-    made.add_argument("--quick", action="store_true", help="every step with little")
-    made.add_argument("--only", metavar="STEPS", help=f"with commas, of {', '.join(STEPS)}")
-    made.add_argument("--runs", type=Path, help="file of what is finished")
-    made.add_argument("--unfinished", type=Path, help="store of training runs under way")
-    made.add_argument("--data", type=Path, help="folder of tables")
-    made.add_argument("--figures", type=Path, help="folder of pictures")
-    made.add_argument("--agents", type=int, nargs="+", help="sizes of the profiles")
-    made.add_argument("--repeats", type=int, help="cycles of a profile")
-    made.add_argument("--rounds", type=int, help="processes of each variant, in turn")
-    made.add_argument("--seeds", type=int, help="seeds of the training runs")
-    made.add_argument("--trained", type=int, nargs="+", help="sizes of the training runs")
-    made.add_argument("--minutes", type=minutes, help="nothing begins after them; 0: only tables")
-    given = made.parse_args(words)
+def main() -> None:
+    """Run the steps."""
+    given = asked(
+        __doc__,
+        quick=(False, "every step with little"),
+        only=(str, f"with commas, of {', '.join(STEPS)}"),
+        runs=(Path, "file of what is finished"),
+        unfinished=(Path, "store of training runs under way"),
+        data=(Path, "folder of tables"),
+        figures=(Path, "folder of pictures"),
+        agents=([int], "sizes of the profiles"),
+        repeats=(int, "cycles of a profile"),
+        rounds=(int, "processes of each variant, in turn"),
+        seeds=(int, "seeds of the training runs"),
+        trained=([int], "sizes of the training runs"),
+        minutes=(minutes, "nothing begins after them; 0: only tables"),
+    )
     names = given.only.split(",") if given.only else list(STEPS)
     for name in names:
         if name not in STEPS:
-            made.error(f"argument --only: got {name!r}, expected some of {', '.join(STEPS)}")
+            refuse(f"argument --only: got {name!r}, expected some of {', '.join(STEPS)}")
     effort = effort_of(given)
     home = Path("mpe-quick" if given.quick else "docs")
     data = given.data or home / "data"
@@ -67,7 +66,7 @@ def main(words: list[str]) -> None:
             until,
         )
     except (OSError, ValueError) as error:
-        made.error(f"argument --runs: {error}")
+        refuse(f"argument --runs: {error}")
     for name in names:
         print(f"{name}: {(STEPS[name].__doc__ or '').splitlines()[0]}", file=sys.stderr, flush=True)
         STEPS[name](effort, places)
@@ -75,9 +74,7 @@ def main(words: list[str]) -> None:
 
 def effort_of(given: argparse.Namespace) -> MpeEffort:
     """How much is measured."""
-    from dataclasses import fields, replace
-
     names = [field.name for field in fields(MpeEffort) if hasattr(given, field.name)]
-    said = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+    said = {name: getattr(given, name) for name in names if getattr(given, name) not in (None, [])}
     told = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
     return replace(QUICK if given.quick else FULL, **told)

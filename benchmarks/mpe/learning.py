@@ -1,31 +1,24 @@
 """What sharing a batch and drawing neighbors cost in learning, on a schedule long enough to tell.
 
-    python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv
-    python benchmarks/mpe/learning.py --csv part-7.csv --cases neighbor --seeds 7
-    python benchmarks/mpe/learning.py --csv docs/data/mpe-learning.csv --collect part-*.csv \
-        --cases-csv docs/data/mpe-learning-cases.csv
+    python -m benchmarks mpe.learning
+    python -m benchmarks mpe.learning --cases neighbor --seeds 7
 
 simple_spread, three agents, MADDPG with the papers' values, 15,000 episodes, ten seeds fixed
-beforehand. Every finished run is a row of the file, so the same command goes on where it stopped;
-``--collect`` makes one file of the rows of processes that wrote files of their own, and trains
-nothing.
+beforehand; means, differences and p of the cases stand in a file beside that of the runs.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import time
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.stats import ttest_1samp
-from tables import write_table
 
-from marl_common import atomic_write
+from benchmarks.frame import Row, Table
+from benchmarks.mpe.tables import write_table
 from marl_runs import mean_interval, print_rows
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
@@ -50,46 +43,14 @@ def config_of(case: str, episodes: int) -> TrainConfig:
     )  # fmt: skip
 
 
-def train(case: str, seed: int, episodes: int, last: int) -> dict[str, Any]:
+def train(given: Any, case: str, seed: int) -> Row:
     """Train once; the mean return of an agent over the last episodes."""
+    torch.set_num_threads(1)
     start = time.process_time()
-    trainer = Trainer(config_of(case, episodes), seed)
-    history = trainer.run(episodes)
-    values = (case, seed, episodes, last, history.mean(last), time.process_time() - start)
-    return dict(zip(COLUMNS, values, strict=True))
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """The rows so far."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def done(path: Path, case: str, seed: int) -> bool:
-    """Whether the run is in the file."""
-    return any((row["case"], row["seed"]) == (case, str(seed)) for row in read(path))
-
-
-def write(path: Path, row: dict[str, Any]) -> None:
-    """Add a row."""
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
-
-
-def collect(path: Path, parts: list[Path]) -> None:
-    """Write the rows of all files into one, by case and seed."""
-    rows = {(r["case"], int(r["seed"])): r for part in [path, *parts] for r in read(part)}
-    order = [(case, seed) for case in CASES for seed in sorted({seed for _, seed in rows})]
-    with atomic_write(path) as draft:
-        for key in order:
-            if key in rows:
-                write(draft, rows[key])
+    history = Trainer(config_of(case, given.episodes), seed).run(given.episodes)
+    spent = time.process_time() - start
+    values = (given.episodes, given.last, history.mean(given.last), spent)
+    return dict(zip(COLUMNS[2:], values, strict=True))
 
 
 def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -117,28 +78,26 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return table
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--csv", type=Path, required=True)
-    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
-    parser.add_argument("--episodes", type=int, default=15_000)
-    parser.add_argument("--last", type=int, default=1_000, help="episodes the mean is over")
-    parser.add_argument("--collect", type=Path, nargs="*", help="files of rows to take over")
-    parser.add_argument("--cases-csv", type=Path, help="a row a case: means, differences, p")
-    args = parser.parse_args()
-    torch.set_num_threads(1)
-    if args.collect is None:
-        for seed, case in product(args.seeds, args.cases):
-            if not done(args.csv, case, seed):
-                write(args.csv, train(case, seed, args.episodes, args.last))
-    else:
-        collect(args.csv, args.collect)
-    found = report(read(args.csv))
+def told(rows: list[Row], given: Any) -> None:
+    """Print a row a case, and keep them beside the file of runs."""
+    found = report(rows)
     print_rows("Return of an agent, last episodes of training", found)
-    if args.cases_csv:
-        write_table(args.cases_csv, found)
+    if given.out is not None:
+        write_table(given.out.with_name(f"{given.out.stem}-cases.csv"), found)
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    COLUMNS,
+    lambda given: ((case, seed) for seed, case in product(given.seeds, given.cases)),
+    train,
+    "mpe-learning.csv",
+    {
+        "cases": (list(CASES), None, CASES),
+        "seeds": list(range(10)),
+        "episodes": 15_000,
+        "last": (1_000, "episodes the mean is over"),
+    },
+    {"episodes": 20, "last": 10},
+    told,
+)

@@ -1,9 +1,9 @@
 r"""Mini-batch sampling of one update of all trainers: layouts and laws against the papers' lists.
 
-    python benchmarks/mpe/sampling.py --agents 3 6 12 --csv docs/data/mpe-sampling-layouts.csv
-    python benchmarks/mpe/sampling.py --agents 48 --without arrays
-    python benchmarks/mpe/sampling.py --agents 3 --without arrays state \
-        --occasions docs/data/mpe-sampling.csv
+    python -m benchmarks mpe.sampling --agents 3 6 12
+    python -m benchmarks mpe.sampling --agents 48 --without arrays --out FILE
+    python -m benchmarks mpe.sampling --agents 3 --without arrays state \
+        --occasions docs/data/mpe-sampling.csv --out FILE
 
 One thread, its processor time, the fastest of the repeats. Every size is measured in a process of
 its own, `lists` first in it: what earlier stores leave of the heap scatters the objects of the next
@@ -15,10 +15,8 @@ cost differs from day to day: ``--occasions`` adds the ratios of this run to a f
 from __future__ import annotations
 
 import argparse
-import csv
 import ctypes
 import gc
-import json
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -26,9 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tables import write_table
 
-from marl_runs import in_fresh_process, print_rows
+from benchmarks import frame
+from benchmarks.frame import Row, Table, rounded
+from marl_runs import in_fresh_process
 from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
 from mpe_marl.replay.law import SamplingLaw
@@ -112,7 +111,7 @@ def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
             size, first = width * store.batch * draws, rows[0]["ms"] if rows else seconds * 1e3
             rows.append(
                 {
-                    "agents": n, "layout": layout, "law": law.name, "ms": seconds * 1e3,
+                    "layout": layout, "law": law.name, "ms": seconds * 1e3,
                     "MB": size / 1e6, "GB/s": size / seconds / 1e9,
                     "over memcpy": seconds / copied if copied else None,
                     "times": first / (seconds * 1e3), "cut %": 100 * (1 - seconds * 1e3 / first),
@@ -122,45 +121,39 @@ def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
-OCCASION = ("when", "agents", "layout", "law", "ms", "times")
-
-
-def add_occasion(path: Path, rows: list[dict[str, Any]]) -> None:
+def add_occasion(path: Path, rows: list[Row]) -> None:
     """Add this run's times, and how many times the lists' they are, to a file."""
-    new = not path.exists()
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, OCCASION, extrasaction="ignore", lineterminator="\n")
-        if new:
-            writer.writeheader()
-        for row in rows:
-            shown = {"ms": round(row["ms"], 4), "times": round(row["times"], 2)}
-            writer.writerow({**row, **shown, "when": when})
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--agents", type=int, nargs="+", default=[3, 6, 12])
-    parser.add_argument("--world", default="simple_tag")
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--without", nargs="*", default=[], help="layouts to leave out")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--csv", type=Path)
-    parser.add_argument(
-        "--occasions", type=Path, help="CSV that a row a layout and law is added to"
+    shown = [
+        {name: row[name] for name in ("agents", "layout", "law")}
+        | {"ms": round(float(row["ms"]), 4), "times": round(float(row["times"]), 2)}
+        for row in rows
+    ]
+    frame.filled(
+        path, ("when", "agents", "layout", "law", "ms", "times"), [(when,)], lambda _: shown
     )
-    args = parser.parse_args()
-    found = [in_fresh_process(measure, n, args) for n in args.agents]
-    rows = [row for rows in found for row in rows]
-    print_rows(f"Sampling for one update of all trainers, batch 1024, {args.rows:,} rows", rows)
-    if args.occasions:
-        add_occasion(args.occasions, rows)
-    if args.csv:
-        write_table(args.csv, rows)
-    if args.json:
-        args.json.write_text(json.dumps(rows, indent=2))
 
 
-if __name__ == "__main__":
-    main()
+def row_of(given: Any, agents: int) -> list[Row]:
+    """All layouts and laws at a size, in a process of its own."""
+    found = in_fresh_process(measure, agents, given)
+    return [rounded(row, 5) for row in found]
+
+
+TABLE = Table(
+    __doc__,
+    ("agents", "layout", "law", "ms", "MB", "GB/s", "over memcpy", "times", "cut %"),
+    lambda given: ((n,) for n in given.agents),
+    row_of,
+    "mpe-sampling-layouts.csv",
+    {
+        "agents": [3, 6, 12],
+        "world": "simple_tag",
+        "rows": 100_000,
+        "repeats": 15,
+        "without": ([str], "layouts to leave out"),
+        "occasions": (Path, "CSV that a row a layout and law is added to"),
+    },
+    {"rows": 2_000, "repeats": 1},
+    lambda rows, given: given.occasions and add_occasion(given.occasions, rows),
+)

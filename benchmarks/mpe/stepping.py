@@ -1,6 +1,6 @@
 """World steps a second: the compiled worlds against mpe2.
 
-    python benchmarks/mpe/stepping.py --csv docs/data/mpe-stepping.csv
+    python -m benchmarks mpe.stepping
 
 Whole episodes of 25 random moves from the start that seed 0 gives, the same on both sides. Only
 steps are timed: neither resets nor the choice of actions.
@@ -8,17 +8,14 @@ steps are timed: neither resets nor the choice of actions.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
-from tables import write_table
 
-from marl_runs import print_rows
+from benchmarks.frame import Row, Table, rounded
 from mpe_marl.worlds import LINEAR_SCENARIOS, BatchWorlds, make_spec
 from mpe_marl.worlds.reference import mpe2_env
 
@@ -66,33 +63,23 @@ def reference(scenario: str, n: int, repeats: int) -> float:
     return seconds_a_step(lambda: env.reset(seed=0), env.step, moves, 1, repeats)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--agents", type=int, nargs="+", default=[3, 12, 48])
-    parser.add_argument("--worlds", type=int, default=64, help="worlds side by side")
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--csv", type=Path)
-    args = parser.parse_args()
-    rows = []
-    for scenario in LINEAR_SCENARIOS:
-        for n in args.agents:
-            one = compiled(scenario, n, 1, args.repeats)
-            many = compiled(scenario, n, args.worlds, args.repeats)
-            theirs = reference(scenario, n, args.repeats)
-            rows.append(
-                {
-                    "world": scenario, "agents": n, "mpe2 us": theirs * 1e6, "one us": one * 1e6,
-                    "one, times": theirs / one, f"each of {args.worlds} us": many * 1e6,
-                    "more, times": one / many,
-                }
-            )  # fmt: skip
-    print_rows("One step of one world", rows)
-    if args.csv:
-        write_table(args.csv, rows)
-    if args.json:
-        args.json.write_text(json.dumps(rows, indent=2))
+def row_of(given: Any, world: str, agents: int) -> Row:
+    """A world's step, alone and side by side with others, and mpe2's."""
+    one = compiled(world, agents, 1, given.repeats)
+    many = compiled(world, agents, WORLDS, given.repeats)
+    theirs = reference(world, agents, given.repeats)
+    figures = (theirs * 1e6, one * 1e6, theirs / one, many * 1e6, one / many)
+    return rounded(dict(zip(FIGURES, figures, strict=True)), 5)
 
 
-if __name__ == "__main__":
-    main()
+WORLDS = 64
+FIGURES = ("mpe2 us", "one us", "one, times", f"each of {WORLDS} us", "more, times")
+TABLE = Table(
+    __doc__,
+    ("world", "agents", *FIGURES),
+    lambda given: product(LINEAR_SCENARIOS, given.agents),
+    row_of,
+    "mpe-stepping.csv",
+    {"agents": [3, 12, 48], "repeats": 7},
+    {"repeats": 1},
+)

@@ -1,6 +1,6 @@
 """MST with one part changed: bits per byte, and how much the loss rises behind topology steps.
 
-    python benchmarks/mst/ablation.py --schedule reduced --seeds 0 --json ablation.json
+    python -m benchmarks mst.ablation --schedule reduced --seeds 0 --json ablation.json
 
 Every variant is MST at the same learning rate. Runs are kept in a store: the same command continues
 where it was stopped.
@@ -8,15 +8,16 @@ where it was stopped.
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table import SCHEDULES, WINDOWS, finished, settings
 
+from benchmarks.frame import asked
+from benchmarks.mst.pages import keep_json
+from benchmarks.mst.table import SCHEDULES, WINDOWS, finished, settings
 from marl_runs import Store, mean_interval
 from mst.config import PretrainConfig
 from mst.data import Corpus
@@ -63,16 +64,17 @@ def variant(name: str, config: PretrainConfig, rate: float) -> PretrainConfig:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--schedule", choices=SCHEDULES, default="reduced")
-    parser.add_argument("--variants", default=",".join([*VARIANTS, *RATES]))
-    parser.add_argument("--seeds", default="0")
-    parser.add_argument("--rate", type=float, default=8e-3)
-    parser.add_argument("--by-density", type=float, help="divide sparse layers' rates, a power")
-    parser.add_argument("--corpus", type=Path, default=Path("mst-data"))
-    parser.add_argument("--store", default="mst-ablation.db")
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    arguments = asked(
+        __doc__,
+        schedule=("reduced", None, SCHEDULES),
+        variants=",".join([*VARIANTS, *RATES]),
+        seeds="0",
+        rate=8e-3,
+        by_density=(float, "divide sparse layers' rates, a power"),
+        corpus=Path("mst-data"),
+        store="mst-ablation.db",
+        json=Path,
+    )
     schedule = SCHEDULES[arguments.schedule]
     config = settings(schedule, "cpu", arguments.by_density)
     digest = Corpus.open(arguments.corpus).manifest.digest
@@ -96,8 +98,7 @@ def main() -> None:
             found = row(results[name], results[WHOLE])
             rows.append({"variant": name, "schedule": arguments.schedule, **found})
             print(json.dumps(rows[-1]), flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    keep_json(arguments.json, rows)
 
 
 def row(results: list[dict[str, Any]], whole: list[dict[str, Any]]) -> dict[str, Any]:
@@ -115,7 +116,3 @@ def row(results: list[dict[str, Any]], whole: list[dict[str, Any]]) -> dict[str,
         "counted flops": float(np.mean([r["flops"] for r in results])),
         "cpu s": float(np.mean([r["training_cpu_s"] for r in results])),
     }
-
-
-if __name__ == "__main__":
-    main()

@@ -3,22 +3,20 @@
 All take turns on one thread, each from contiguous numbers in the order that it reads them in; of
 each the least processor time counts.
 
-    python benchmarks/mst/attention.py --json attention.json
+    python -m benchmarks mst.attention
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from benchmarks.frame import Table, show
 from mst.attention import Attention, distances, visible
 from sparse_training import offset_attention
 
@@ -33,9 +31,13 @@ CASES = (
 )
 
 
-def measure(case: tuple[int, ...], rounds: int) -> dict[str, Any]:
+WAYS, LAST = ("fused causal", "masked", "visible keys"), ("against fused causal", "taken")
+
+
+def measure(given: Any, *key: int) -> dict[str, str]:
     """Processor time of each way, forward and backward together [ms]."""
-    windows, heads, context, size, window, stride = case
+    torch.set_num_threads(1)
+    windows, heads, context, size, window, stride = next(c for c in CASES if c[2:] == key)
     shape = (windows, heads, context, size)
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(shape, generator=generator, requires_grad=True) for _ in range(3))
@@ -49,41 +51,26 @@ def measure(case: tuple[int, ...], rounds: int) -> dict[str, Any]:
         "visible keys": lambda: offset_attention(qkv, heads, windows, far),
     }
     best = dict.fromkeys(ways, float("inf"))
-    for _ in range(rounds):
+    for _ in range(given.rounds):
         for name, way in ways.items():
             start = time.process_time()
             y = way()
             y.backward(torch.ones_like(y))
             best[name] = min(best[name], time.process_time() - start)
     attention = Attention(PATTERN, window, stride)
-    return {
-        "windows": windows, "heads": heads, "context": context, "head size": size,
-        "window": window, "stride": stride,
-        "ms": {name: 1e3 * s for name, s in best.items()},
-        "against fused causal": best["fused causal"] / best["visible keys"],
-        "against masked": best["masked"] / best["visible keys"],
-        "chosen": "visible keys" if attention.skips(context, "cpu") else "masked",
-    }  # fmt: skip
+    ratio = best["fused causal"] / best["visible keys"]
+    chosen = "visible keys" if attention.skips(context, "cpu") else "masked"
+    times = {f"{way} [ms]": f"{1e3 * best[way]:.1f}" for way in WAYS}
+    return times | dict(zip(LAST, (f"{ratio:.2f}", chosen), strict=True))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    rows = []
-    for case in CASES:
-        rows.append(row := measure(case, arguments.rounds))
-        times = "  ".join(f"{name} {ms:.1f} ms" for name, ms in row["ms"].items())
-        print(
-            f"T {row['context']} head {row['head size']} window {row['window']}: {times}; "
-            f"{row['against fused causal']:.2f}x of fused causal",
-            flush=True,
-        )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("T", "head", "window", "stride", *(f"{way} [ms]" for way in WAYS), *LAST),
+    lambda _: (case[2:] for case in CASES),
+    measure,
+    "mst-attention.csv",
+    {"rounds": 7},
+    {"rounds": 1},
+    lambda rows, _: show(rows),
+)

@@ -1,21 +1,19 @@
 """Tables of docs/mst.md from the JSON that the benchmarks left in docs/data: CSV, and Markdown.
 
-python benchmarks/mst/pages.py            # --flops counts both presets anew
+python -m benchmarks mst.pages            # --flops counts both presets anew
 """
 
 from __future__ import annotations
 
-import csv
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.frame import DATA, asked, show, write
 from mst.counting import flops_rows
 from mst.presets import PRESETS
 
-DATA = Path(__file__).parents[2] / "docs" / "data"
 Row = dict[str, str]
 
 
@@ -36,51 +34,6 @@ def flops(rows: Sequence[dict[str, Any]]) -> list[Row]:
         }
         for row in rows
         if row["arm"] in ("dense", "tiny", "static", "rigl", "mst")
-    ]
-
-
-def step(rows: Sequence[dict[str, Any]]) -> list[Row]:
-    return [
-        {
-            "width": str(row["width"]),
-            "S": f"{row['sparsity']:g}",
-            "plain torch [ms]": f"{row['ms']['plain']:.0f}",
-            "our dense [ms]": f"{row['ms']['dense']:.0f}",
-            **{f"{name} [ms]": f"{row['ms'][name]:.0f}" for name in ("masked", "free", "block4")},
-            **{
-                f"{name}, times faster": f"{row['times_faster'][name]:.2f}"
-                for name in ("masked", "free", "block4")
-            },
-        }
-        for row in rows
-    ]
-
-
-def whole_runs(rows: Sequence[dict[str, Any]]) -> list[Row]:
-    return [
-        {
-            "run": row["run"],
-            "processor time [s]": f"{row['cpu_s']:.1f}",
-            "times below dense": f"{row['times below dense']:.2f}",
-            "counted, times below dense": f"{row['counted, times below dense']:.2f}",
-            "executed, times below dense": f"{row['executed, times below dense']:.2f}",
-        }
-        for row in rows
-    ]
-
-
-def attention(rows: Sequence[dict[str, Any]]) -> list[Row]:
-    return [
-        {
-            "T": f"{row['context']:,}",
-            "head": str(row["head size"]),
-            "window": str(row["window"]),
-            "stride": str(row["stride"]),
-            **{f"{name} [ms]": f"{ms:.1f}" for name, ms in row["ms"].items()},
-            "against fused causal": f"{row['against fused causal']:.2f}",
-            "taken": row["chosen"],
-        }
-        for row in rows
     ]
 
 
@@ -155,6 +108,12 @@ def earlier_rows(record: Path | None) -> list[dict[str, Any]]:
     return found
 
 
+def keep_json(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
+    """Write rows where a file is named."""
+    if path is not None:
+        path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
 def _with(row: dict[str, Any], name: str) -> str:
     half = row[f"{name} +-"]
     mean = _number(row[name], 3)
@@ -167,10 +126,6 @@ def _number(value: float | None, digits: int) -> str:
 
 TABLES: dict[str, Callable[[Sequence[dict[str, Any]]], list[Row]]] = {
     "flops": flops,
-    "step": step,
-    "time": whole_runs,
-    "time-128": whole_runs,
-    "attention": attention,
     "quality": quality,
     "ablation": ablation,
     "tried": tried,
@@ -184,11 +139,11 @@ def count() -> None:
         for name, preset in PRESETS.items()
         for row in flops_rows(preset.config, preset.tokens)
     ]
-    (DATA / "mst-flops.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    keep_json(DATA / "mst-flops.json", rows)
 
 
 def main() -> None:
-    if "--flops" in sys.argv[1:]:
+    if asked(__doc__, flops=(False, "count both presets anew")).flops:
         count()
     for name, made in TABLES.items():
         source = DATA / f"mst-{name}.json"
@@ -196,17 +151,8 @@ def main() -> None:
             print(f"\n{name}: no {source.name}")
             continue
         rows = made(json.loads(source.read_text(encoding="utf-8")))
-        titles = list(rows[0])
-        with (DATA / f"mst-{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, titles, lineterminator="\n")
-            writer.writeheader()
-            for row in rows:  # files have no thousands apart
-                writer.writerow({title: text.replace(",", "") for title, text in row.items()})
+        # files have no thousands apart
+        plain = ({title: text.replace(",", "") for title, text in row.items()} for row in rows)
+        write(DATA / f"mst-{name}.csv", rows[0], plain)
         print(f"\n<!-- data: mst-{name}.csv -->")
-        print(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
-        for row in rows:
-            print(f"| {' | '.join(row[title] for title in titles)} |")
-
-
-if __name__ == "__main__":
-    main()
+        show(rows)

@@ -3,22 +3,21 @@
 Plain torch (rows first, `torch.nn` layers, `torch.optim.AdamW`), our dense model, masks, and the
 compiled kernels take turns, a step each; of each the fastest processor time counts.
 
-    python benchmarks/mst/step.py --json step.json
+    python -m benchmarks mst.step
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
 
+from benchmarks.frame import Table, show
 from mst.config import PretrainConfig
 from mst.data.corpus import Corpus
 from mst.data.manifest import Manifest
@@ -70,46 +69,46 @@ def plain_step(trainer: Pretrainer) -> Callable[[], None]:
     return step
 
 
-def measure(width: int, sparsity: float, rounds: int, corpus: Corpus) -> dict[str, Any]:
+def measure(given: Any, width: int, sparsity: float) -> dict[str, str]:
     """Processor time of a step of each variant [ms], and times below the faster dense one."""
     steps: dict[str, Callable[[], None]] = {}
     for variant in VARIANTS:
-        trainer = Pretrainer(config_of(variant, width, sparsity), 0, 10**4, corpus)
+        trainer = Pretrainer(config_of(variant, width, sparsity), 0, 10**4, given.corpus)
         steps[variant] = plain_step(trainer) if variant == "plain" else trainer.step
         for _ in range(2):
             steps[variant]()
     times: dict[str, list[float]] = {variant: [] for variant in VARIANTS}
-    for _ in range(rounds):
+    for _ in range(given.rounds):
         for variant, step in steps.items():
             start = time.process_time()
             step()
             times[variant].append(time.process_time() - start)
     best = {variant: 1e3 * min(found) for variant, found in times.items()}
     dense = min(best["plain"], best["dense"])
-    ratios = {variant: dense / best[variant] for variant in VARIANTS}
-    return {"width": width, "sparsity": sparsity, "ms": best, "times_faster": ratios}
+    names = ("plain torch", "our dense", *SPARSE)
+    return {f"{n} [ms]": f"{ms:.0f}" for n, ms in zip(names, best.values(), strict=True)} | {
+        f"{variant}, times faster": f"{dense / best[variant]:.2f}" for variant in SPARSE
+    }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--widths", type=int, nargs="+", default=[128, 256])
-    parser.add_argument("--sparsities", type=float, nargs="+", default=[0.8, 0.9])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+def keys(given: Any) -> Iterator[tuple[int, float]]:
+    """Widths and sparsities, on one thread."""
     torch.set_num_threads(1)
-    corpus, rows = noise(2_000_000), []
-    for width in arguments.widths:
-        for sparsity in arguments.sparsities:
-            rows.append(measure(width, sparsity, arguments.rounds, corpus))
-            row = rows[-1]
-            shown = "  ".join(
-                f"{v} {row['ms'][v]:.0f} ms ({row['times_faster'][v]:.2f}x)" for v in VARIANTS
-            )
-            print(f"d{width} S {sparsity}: {shown}", flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    given.corpus = noise(2_000_000)
+    yield from product(given.widths, given.sparsities)
 
 
-if __name__ == "__main__":
-    main()
+SPARSE = VARIANTS[2:]
+TABLE = Table(
+    __doc__,
+    (
+        *("width", "S", "plain torch [ms]", "our dense [ms]", *(f"{v} [ms]" for v in SPARSE)),
+        *(f"{v}, times faster" for v in SPARSE),
+    ),
+    keys,
+    measure,
+    "mst-step.csv",
+    {"widths": [128, 256], "sparsities": [0.8, 0.9], "rounds": 7},
+    {"rounds": 1},
+    lambda rows, _: show(rows),
+)

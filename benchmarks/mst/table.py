@@ -1,7 +1,7 @@
 """Arms of equal tokens or equal counted operations: bits per byte on held-out text.
 
-    python benchmarks/mst/table.py run --arms dense,tiny,mst --seeds 0,1,2 --schedule short
-    python benchmarks/mst/table.py report --json table.json --csv table.csv
+    python -m benchmarks mst.table run --arms dense,tiny,mst --seeds 0,1,2 --schedule short
+    python -m benchmarks mst.table report --json table.json --csv table.csv
 
 Each arm takes the best of three learning rates, tried on a seed of its own at a quarter of the
 tokens. Runs are kept in a store: the same command continues where it was stopped. A schedule is a
@@ -11,7 +11,6 @@ run of its own; its rows are never points of a longer run's curve.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pages import earlier_rows, rate_label
 
+from benchmarks.frame import asked, rounded, write
+from benchmarks.mst.pages import earlier_rows, keep_json, rate_label
 from marl_runs import RunFailedError, RunStatus, Store, StoredRun, mean_interval, run_all
 from mst.arms import arm_run
 from mst.attention import DENSE
@@ -153,7 +153,7 @@ def run(arguments: argparse.Namespace) -> None:
     corpus = (arguments.corpus, digest)
     rates = [float(rate) for rate in arguments.rates.split(",")]
     seeds = [int(seed) for seed in arguments.seeds.split(",")] if arguments.seeds else []
-    with Store.open(arguments.store) as store:
+    with Store.open(arguments.store[0]) as store:
         for arm in arguments.arms.split(","):
             rate = best_rate(store, arm, config, schedule, rates, corpus)
             print(f"{arguments.schedule} {arm}: learning rate {rate:g}", flush=True)
@@ -315,43 +315,27 @@ def _against(curves: Sequence[Curve], mst: Sequence[Curve]) -> dict[str, float |
 
 
 def _write(rows: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> None:
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    if arguments.csv and rows:
-        names = list(dict.fromkeys(key for row in rows for key in row))
-        with arguments.csv.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, names, lineterminator="\n")
-            writer.writeheader()
-            for row in rows:
-                writer.writerow(
-                    {k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()}
-                )
+    keep_json(arguments.json, rows)
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    write(arguments.csv, names, (rounded(row, 5) for row in rows))
     for row in rows:
         print(json.dumps(row))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    running = commands.add_parser("run")
-    running.set_defaults(do=run)
-    running.add_argument("--arms", default=ARMS)
-    running.add_argument("--seeds", default="0,1,2")
-    running.add_argument("--schedule", choices=SCHEDULES, default="short")
-    running.add_argument("--rates", default=",".join(f"{rate:g}" for rate in RATES))
-    running.add_argument("--by-density", type=float, help="divide sparse layers' rates, a power")
-    running.add_argument("--device", default="cpu")
-    running.add_argument("--corpus", type=Path, default=Path("mst-data"))
-    reporting = commands.add_parser("report")
-    reporting.set_defaults(do=report)
-    reporting.add_argument("--json", type=Path)
-    reporting.add_argument("--csv", type=Path)
-    reporting.add_argument("--record", type=Path, help="JSON of an earlier report: its rows stay")
-    running.add_argument("--store", default="mst-table.db")
-    reporting.add_argument("--store", nargs="+", default=["mst-table.db"])
-    arguments = parser.parse_args()
-    arguments.do(arguments)
-
-
-if __name__ == "__main__":
-    main()
+    arguments = asked(
+        __doc__,
+        do_=(str, None, ("run", "report")),
+        arms=ARMS,
+        seeds="0,1,2",
+        schedule=("short", None, SCHEDULES),
+        rates=",".join(f"{rate:g}" for rate in RATES),
+        by_density=(float, "divide sparse layers' rates, a power"),
+        device="cpu",
+        corpus=Path("mst-data"),
+        store=(["mst-table.db"], "of the runs; `report` takes several"),
+        json=(Path, "of the report"),
+        csv=(Path, "of the report"),
+        record=(Path, "JSON of an earlier report: its rows stay"),
+    )
+    (run if arguments.do == "run" else report)(arguments)

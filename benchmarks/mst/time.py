@@ -3,20 +3,18 @@
 The runs take turns, an update each, so that what else the machine does falls on all of them; the
 phases are the preset's, over fewer updates. Evaluation is not part of it.
 
-    python benchmarks/mst/time.py --width 256 --updates 40 --json time.json
+    python -m benchmarks mst.time --width 256 --updates 40 --out docs/data/mst-time.csv
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
-from step import noise
 
+from benchmarks.frame import Table, show
+from benchmarks.mst.step import noise
 from mst.arms import arm_run
 from mst.presets import preset
 from mst.switching import dense_above
@@ -31,10 +29,14 @@ RUNS = {
 """Run -> its arm and backend."""
 
 
-def measure(width: int, updates: int) -> list[dict[str, Any]]:
+TIMES = ("", "counted, ", "executed, ")
+
+
+def measure(given: Any) -> list[dict[str, str]]:
     """One row a run: processor time of all updates [s], and times below the dense run's."""
-    base = preset("small").config
-    base = replace(base, shape=replace(base.shape, width=width))
+    torch.set_num_threads(1)
+    updates, base = given.updates, preset("small").config
+    base = replace(base, shape=replace(base.shape, width=given.width))
     corpus = noise(4_000_000)
     trainers = {}
     for name, (arm, backend) in RUNS.items():
@@ -49,40 +51,24 @@ def measure(width: int, updates: int) -> list[dict[str, Any]]:
     for _ in range(updates):
         for trainer in trainers.values():
             trainer.step()
-    dense = trainers["dense"]
-    return [
-        {
-            "run": name,
-            "width": width,
-            "updates": updates,
-            "cpu_s": trainer.cpu_s,
-            "times below dense": dense.cpu_s / trainer.cpu_s,
-            "counted, times below dense": dense.work.theory.total / trainer.work.theory.total,
-            "executed, times below dense": dense.work.executed.total / trainer.work.executed.total,
-            "density at the end": trainer.density,
-        }
-        for name, trainer in trainers.items()
-    ]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--updates", type=int, default=40)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    rows = measure(arguments.width, arguments.updates)
-    for row in rows:
-        print(
-            f"{row['run']}: {row['cpu_s']:.1f} s, {row['times below dense']:.2f}x less than dense "
-            f"(counted {row['counted, times below dense']:.2f}x, executed "
-            f"{row['executed, times below dense']:.2f}x)",
-            flush=True,
+    dense, rows = trainers["dense"], []
+    for name, one in trainers.items():
+        theory, executed = (
+            getattr(dense.work, kind).total / getattr(one.work, kind).total
+            for kind in ("theory", "executed")
         )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        ratios = zip(TIMES, (dense.cpu_s / one.cpu_s, theory, executed), strict=True)
+        below = {f"{kind}times below dense": f"{ratio:.2f}" for kind, ratio in ratios}
+        rows.append({"run": name, "processor time [s]": f"{one.cpu_s:.1f}", **below})
+    return rows
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("run", "processor time [s]", *(f"{name}times below dense" for name in TIMES)),
+    lambda given: [()],
+    measure,
+    options={"width": 256, "updates": 40},
+    quick={"updates": 2},
+    told=lambda rows, _: show(rows),
+)

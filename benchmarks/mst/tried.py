@@ -1,17 +1,16 @@
 """What was tried before settings were chosen: every finished run of the stores.
 
-python benchmarks/mst/tried.py --store trials.db --json docs/data/mst-tried.json
+python -m benchmarks mst.tried --store trials.db --json docs/data/mst-tried.json
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
-from pages import earlier_rows
-
+from benchmarks.frame import asked
+from benchmarks.mst.pages import earlier_rows, keep_json
 from marl_runs import RunStatus, Store, StoredRun
 from mst.config import PretrainConfig
 from mst.experiment import KIND
@@ -46,21 +45,17 @@ def _said(phase: Phase) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", nargs="+", required=True)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--record", type=Path, help="JSON of earlier trials: they come first")
-    arguments = parser.parse_args()
-    rows = earlier_rows(arguments.record)
-    for location in arguments.store:
+    given = asked(
+        __doc__,
+        store=[str],
+        json=Path,
+        record=(Path, "JSON of earlier trials: they come first"),
+    )
+    rows = earlier_rows(given.record)
+    for location in given.store:
         with Store.open(location, create=False) as store:
             done = [r for r in store.runs(kind=KIND) if r.status is RunStatus.FINISHED]
             rows += [row for r in done if (row := tried(r)) not in rows]
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    keep_json(given.json, rows)
     for row in rows:
         print(json.dumps(row))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.frame import write
 from benchmarks.optima.card import FIELDS, Row, card, croissant
 from benchmarks.optima.statement import StatedProblem
 from marl_common import atomic_write
@@ -28,21 +28,13 @@ def write_tables(folder: Path, found: Sequence[Row], columns: Sequence[str] = AL
     rows = [row for row in found if row["status"] != EMPTY]
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "optima.csv"
-    write_csv(table, rows, columns)
+    write(table, columns, ({name: row.get(name, "") for name in columns} for row in rows))
     if columns == ALL:
         write_parquet(folder / "optima.parquet", rows)
     schema = json.dumps(StatedProblem.model_json_schema(), indent=1)
     write_text(folder / "problem.schema.json", schema + "\n")
     write_text(folder / "croissant.json", json.dumps(croissant(table, columns), indent=1) + "\n")
     write_text(folder / "README.md", card(rows, len(found) - len(rows)))
-
-
-def write_csv(path: Path, rows: Sequence[Row], columns: Sequence[str]) -> None:
-    """Write some columns, whole or not at all."""
-    with atomic_write(path) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def write_parquet(path: Path, rows: Sequence[Row]) -> None:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.frame import asked, refuse
 from benchmarks.mpe.kept_lines import minutes
 from benchmarks.paper import (
     curves,
@@ -43,26 +44,6 @@ STEPS: dict[str, Step] = {
 }
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command's options."""
-    made = argparse.ArgumentParser("python -m benchmarks paper", description=__doc__)
-    made.add_argument("--quick", action="store_true", help="every step with few samples")
-    made.add_argument("--only", metavar="STEPS", help=f"with commas, of {', '.join(STEPS)}")
-    made.add_argument("--runs", type=Path, help="file of finished searches")
-    made.add_argument("--data", type=Path, help="folder of tables")
-    made.add_argument("--figures", type=Path, help="folder of pictures")
-    made.add_argument("--workers", type=_positive, default=1, help="processes of one thread each")
-    made.add_argument("--seeds", type=_positive, help="instead of five")
-    made.add_argument("--budget", type=_positive, help="samples, instead of 20,000")
-    made.add_argument("--long", type=_positive, help="samples of the single agent's long search")
-    made.add_argument("--cost-models", metavar="NAMES", help="with commas: maestro, exact")
-    made.add_argument("--skip", metavar="METHODS", help="methods that are left out, with commas")
-    made.add_argument("--minutes", type=minutes, help="no search begins after them; 0: only tables")
-    made.add_argument("--redraw", action="store_true", help="only draw the tables' figures again")
-    made.add_argument("--list", action="store_true", help="only say what is left, and its cost")
-    return made
-
-
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -83,47 +64,54 @@ def effort_of(given: argparse.Namespace) -> Effort:
     return replace(QUICK if given.quick else FULL, **changed)
 
 
-def main(words: list[str]) -> None:
-    """Run the steps; exit code 1 if one is not whole.
-
-    Args:
-        words: The words after ``paper``.
-    """
-    made = parser()
-    given = made.parse_args(words)
+def main() -> None:
+    """Run the steps; exit code 1 if one is not whole."""
+    given = asked(
+        __doc__,
+        quick=(False, "every step with few samples"),
+        only=(str, f"with commas, of {', '.join(STEPS)}"),
+        runs=(Path, "file of finished searches"),
+        data=(Path, "folder of tables"),
+        figures=(Path, "folder of pictures"),
+        workers=(_positive, "processes of one thread each, instead of one"),
+        seeds=(_positive, "instead of five"),
+        budget=(_positive, "samples, instead of 20,000"),
+        long=(_positive, "samples of the single agent's long search"),
+        cost_models=(str, "with commas: maestro, exact"),
+        skip=(str, "methods that are left out, with commas"),
+        minutes=(minutes, "no search begins after them; 0: only tables"),
+        redraw=(False, "only draw the tables' figures again"),
+        list=(False, "only say what is left, and its cost"),
+    )
     names = given.only.split(",") if given.only else list(STEPS)
     for name in names:
         if name not in STEPS:
-            made.error(f"argument --only: got {name!r}, expected some of {', '.join(STEPS)}")
+            refuse(f"argument --only: got {name!r}, expected some of {', '.join(STEPS)}")
     effort = effort_of(given)
     for name in effort.cost_models:
         if name not in FULL.cost_models:
-            made.error(f"argument --cost-models: got {name!r}, expected maestro or exact")
+            refuse(f"argument --cost-models: got {name!r}, expected maestro or exact")
     home = Path("paper-quick" if given.quick else "docs")
     output = Output(given.data or home / "data", given.figures or home / "figures")
     if given.redraw:
         redraw(output)
         return
-    kept = _opened(given.runs or home / "data" / RUNS, made)
+    try:
+        kept = Kept(given.runs or home / "data" / RUNS)
+    except (OSError, ValueError) as error:
+        refuse(f"argument --runs: {error}")
     steps = [STEPS[name] for name in names]
     if given.list:
         _say_what_is_left(steps, effort, kept)
         return
     until = math.inf if given.minutes is None else time.monotonic() + 60.0 * given.minutes
-    failed = _fill(steps, effort, kept, given.workers, until)
+    failed = _fill(steps, effort, kept, given.workers or 1, until)
     for step in steps:
         step.make(effort, kept, output)
     left = _say_what_is_left(steps, effort, kept)
     if left:
         tell(f"{left} searches are left ({len(failed)} failed); the same command goes on")
         sys.exit(1)
-
-
-def _opened(path: Path, made: argparse.ArgumentParser) -> Kept:
-    try:
-        return Kept(path)
-    except (OSError, ValueError) as error:
-        made.error(f"argument --runs: {error}")
 
 
 def _fill(steps: list[Step], effort: Effort, kept: Kept, workers: int, until: float) -> set[Search]:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +10,7 @@ from benchmarks.mpe.kept_lines import KeptLines
 from benchmarks.paper.found import Found, found_of, summary
 from benchmarks.paper.notes import notes_of
 from benchmarks.paper.searches import Search, run, tell
+from benchmarks.pool import worked
 
 
 class Kept:
@@ -51,8 +47,7 @@ class Kept:
             until: No search begins after this moment of ``time.monotonic()``.
         """
         failed = set()
-        done = _here if workers == 1 else _apart(workers)
-        for place, (search, row) in enumerate(done(searches, until), 1):
+        for place, (search, row) in enumerate(worked(line_of, searches, workers, until), 1):
             if isinstance(row, Exception):
                 failed.add(search)
                 tell(f"failed: {search}: {row}")
@@ -62,40 +57,7 @@ class Kept:
         return failed
 
 
-Done = Iterator[tuple[Search, dict[str, Any] | Exception]]
-
-
 def line_of(search: Search) -> dict[str, Any]:
     """Run a search; its line."""
     samples = run(search)
     return summary(search, samples, notes_of(search, samples))
-
-
-def _here(searches: list[Search], until: float) -> Done:
-    for search in searches:
-        if time.monotonic() > until:
-            return
-        yield search, _tried(lambda one=search: line_of(one))
-
-
-def _apart(workers: int) -> Callable[[list[Search], float], Done]:
-    def done(searches: list[Search], until: float) -> Done:
-        for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-            os.environ[name] = "1"  # read by the processes when they start
-        context = get_context("spawn")
-        with ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, 0)) as pool:
-            futures = {pool.submit(line_of, one): one for one in searches}
-            for future in as_completed(futures):
-                yield futures[future], _tried(future.result)
-                if time.monotonic() > until:
-                    pool.shutdown(cancel_futures=True)
-                    return
-
-    return done
-
-
-def _tried(work: Callable[[], dict[str, Any]]) -> dict[str, Any] | Exception:
-    try:
-        return work()
-    except Exception as error:
-        return error

@@ -94,7 +94,7 @@ def _pairs(block: dict[str, Runs]) -> Iterator[tuple[list[Any], list[Any]]]:
             yield [], []
             continue
         both = [n for n in _mapped(runs) if n in _mapped(block[EVERY])]
-        yield tuple([_bests(block[m][n]) for n in both] for m in (EVERY, method))  # type: ignore[misc]
+        yield tuple([_bests(block[m][n]) for n in both] for m in (EVERY, method))
 
 
 def _mapped(runs: Runs) -> list[str]:

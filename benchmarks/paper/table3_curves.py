@@ -1,6 +1,6 @@
 """What docs/figures/table3-edp.png is drawn from: best EDP so far over the proven optimum.
 
-    python -m benchmarks.paper.table3_curves RUNS
+    python -m benchmarks paper.table3_curves RUNS
 
 RUNS are results files of ``marl_cases.py --cases table3``, or folders of them; curves are medians
 over seeds. Writes docs/data/table3-curves.csv, where methods that have no runs here keep their
@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import marl_cases, methods_table
+from benchmarks.frame import DATA
 from benchmarks.paper.curves import keep_curves, read_curves
 
-ROOT = Path(__file__).resolve().parents[2]
 FILE = "table3-curves.csv"
 POINTS = 40
 YLIM = (0.97, 2.2)
@@ -24,17 +25,13 @@ YLIM = (0.97, 2.2)
 
 
 def main() -> None:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    import marl_cases
-    import methods_table
-
     budget = 20_000
     runs = methods_table.read([Path(word) for word in sys.argv[1:]], "exact", budget)
     runs = [run for run in methods_table.of_cases(runs, "table3") if run["objective"] == "edp"]
     if not runs:
         sys.exit("no such runs in these files")
     reference = methods_table.references(runs, "exact")
-    path = ROOT / "docs" / "data" / FILE
+    path = DATA / FILE
     curves = read_curves(path) if path.exists() else {}
     places = np.unique(np.geomspace(marl_cases.FIRST, budget, POINTS).astype(int))
     rows = methods_table.layer_rows(runs, "exact", 1.05)
@@ -46,7 +43,3 @@ def main() -> None:
             seen = np.isfinite(found)
             curves.setdefault(layer, {})[method] = (places[seen], found[seen])
     keep_curves(curves, path)
-
-
-if __name__ == "__main__":
-    main()

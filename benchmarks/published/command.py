@@ -6,12 +6,11 @@ larger than the published one; what all of them leave over stands in the last co
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
+from benchmarks.frame import DATA, asked, refuse, write
 from benchmarks.published import eyeriss, nvdla, simba, tpu
-from benchmarks.published.rows import Row, save
+from benchmarks.published.rows import COLUMNS, Row, shown
 
 CHIPS: dict[str, Callable[[], Iterator[Row]]] = {
     "eyeriss": eyeriss.rows,
@@ -21,17 +20,14 @@ CHIPS: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
-def main(words: list[str]) -> None:
+def main() -> None:
     """Write the tables of the chips that are named, of all by default."""
-    parser = argparse.ArgumentParser("python -m benchmarks published", description=__doc__)
-    parser.add_argument("chips", nargs="*", metavar="CHIP", help=", ".join(CHIPS))
-    parser.add_argument("--data", type=Path, default=Path("docs/data"), help="folder of tables")
-    args = parser.parse_args(words)
-    for name in args.chips or CHIPS:
+    given = asked(__doc__, chips_=([str], ", ".join(CHIPS)), data=(DATA, "folder of tables"))
+    for name in given.chips or CHIPS:
         if name not in CHIPS:
-            parser.error(f"got {name!r}, expected one of {', '.join(CHIPS)}")
+            refuse(f"got {name!r}, expected one of {', '.join(CHIPS)}")
         found = list(CHIPS[name]())
-        save(args.data / f"published-{name}.csv", found)
+        write(given.data / f"published-{name}.csv", COLUMNS, map(shown, found))
         for row in found:
             print(
                 f"{row.chip:12} {row.layer:24} {row.quantity:18} {row.published:10.5g} "

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-
-from benchmarks.chain_searchers import write
 
 COLUMNS = (
     *("chip", "layer", "quantity", "published", "read", "ours", "ratio", "causes", "left_over"),
@@ -59,11 +56,6 @@ def chain_of(*steps: tuple[str, float]) -> dict[str, float]:
     pairs = zip(steps[1:], steps, strict=False)
     found = {name: before / after for (name, after), (_, before) in pairs}
     return {name: factor for name, factor in found.items() if abs(factor - 1) > 5e-4}
-
-
-def save(path: Path, rows: Iterable[Row]) -> None:
-    """Write the rows as CSV."""
-    write(path, COLUMNS, map(shown, rows))
 
 
 def given(name: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from cost_models.accelerator_checks import (
 )
 from cost_models.buffers import TENSORS, Buffer, Level, Limits, Widths
 from layers import DIMS
+from marl_common import read_yaml
 
 MOST_MEMORIES, MOST_FANOUTS, MOST_AXES = 5, 2, 3
 """Levels that hold something, besides DRAM; levels that hold nothing; axes of one fan-out."""
@@ -135,9 +136,7 @@ class Chain:
         Raises:
             AcceleratorError: The file cannot be read, or a field is wrong; names file and field.
         """
-        from cost_models.chain.file import read
-
-        return read(Path(path))
+        return cls.from_dict(read_yaml(Path(path), AcceleratorError), str(path))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "accelerator") -> Chain:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cost_models.buffers import LEVELS, Level, Wires
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 CLUSTERS = "clusters"
 
 
+@lru_cache(maxsize=64)
 def to_levels(chip: Accelerator, cluster_size: int | None = None) -> Chain:
     """The chain of a chip: L2 feeds clusters of PEs, or all PEs where none are given.
+
+    The last chips' are kept, with the prices that a chain keeps.
 
     Args:
         chip: The chip.
@@ -102,7 +106,7 @@ def entries_of(mapping: Mapping, layer: Layer, pes: int | None) -> tuple[Entry, 
     span = dict(outer)
     for spread in clusters:
         span[spread.dim] = outer[spread.dim] * (spread.units or 1)
-    kept = [frozenset(TENSORS) - passing for passing in mapping.bypass]
+    kept = [frozenset(TENSORS) - gone for gone in mapping.bypass]
     return (
         Entry("L2", span, mapping.orders[0], clusters, kept[0]),
         Entry(CLUSTERS, outer, DIMS, units),

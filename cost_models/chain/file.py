@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -31,7 +30,7 @@ from cost_models.accelerator_file import (
 from cost_models.buffers import Widths, Wires
 from cost_models.chain.chip import MOST_AXES, Axis, Chain, ChainLevel, Fanout
 from layers import DIMS
-from marl_common import NotNegative, Positive, expected, read_fields, read_yaml
+from marl_common import NotNegative, Positive, expected, read_fields
 
 Flag = Annotated[bool, Field(strict=True)]
 Switches = Annotated[
@@ -103,11 +102,6 @@ class ChainFile(ChainFields):
 
 
 _SHORT = ("num_pes", "l1_bytes", "l2_bytes", "noc_bw", "offchip_bw", "simd_lanes", "array")
-
-
-def read(path: Path) -> Chain:
-    """The chip of a YAML file."""
-    return from_fields(read_yaml(path, AcceleratorError), str(path))
 
 
 def from_fields(data: Any, where: str) -> Chain:

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from cost_models.buffers import BYTE
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_nj, prices_of
 from cost_models.chain.moves import At, EntryMoves, NestStructure
 from cost_models.chain.wires import Areas, built_um2, delivery_nj
 from cost_models.cost import FIGURES, Cost, LevelCost
-from cost_models.exact.machine import BYTE
 from cost_models.exact.nest import OUTPUT, Nest
 from cost_models.prices import (
     UW_PER_MW,

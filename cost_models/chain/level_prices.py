@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cost_models.buffers import BYTE
 from cost_models.chain.chip import Chain, ChainLevel
-from cost_models.exact.machine import BYTE
 from cost_models.prices import PJ_PER_NJ, LevelPrices, buffer_prices, dram_prices, is_open
 from cost_models.technology.parts import REFERENCE_NM, mac
 
@@ -74,6 +74,4 @@ def mac_area(chip: Chain) -> float:
 
 
 def _mac(chip: Chain) -> tuple[float, float]:
-    widths = chip.widths
-    node = chip.node_nm or REFERENCE_NM
-    return mac(widths.psum, widths.input, widths.filter, node, chip.mac_kind)
+    return mac(chip.widths, chip.node_nm or REFERENCE_NM, chip.mac_kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cost_models.buffers import BYTE
 from cost_models.chain.chip import Chain
 from cost_models.exact.limits import (
     Room,
@@ -12,7 +13,6 @@ from cost_models.exact.limits import (
     tile_elements,
     tile_levers,
 )
-from cost_models.exact.machine import BYTE
 from cost_models.exact.nest import Nest, NestLevel
 from cost_models.infeasible import Infeasible, ReasonCode
 from layers import Layer

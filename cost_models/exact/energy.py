@@ -17,7 +17,7 @@ from typing import Any, Final
 from cost_models.buffers import LEVELS, TENSORS
 from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
 from cost_models.physical import EnergyTable
-from cost_models.prices import ChipPrices
+from cost_models.prices import ByPart, ChipPrices, LevelPrices
 
 Counts = Mapping[str, Any]
 Sum = Mapping[str, float]
@@ -99,23 +99,37 @@ def _accesses(moves: Mapping[tuple[str, str, str], Sum]) -> dict[tuple[str, str]
 
 ACCESSES = {tile: _accesses(moves) for tile, moves in MOVES.items()}
 """Accesses in elements by (tensor, kind), for both meanings of ``halo_space``."""
-EVENTS = {
-    tile: {
-        "mac": _sum("macs"),
-        "l1": joined(some for (level, *_), some in moves.items() if level == "L1"),
-        "noc": joined(DELIVERIES.values()),
-        "l2": joined(some for (level, *_), some in moves.items() if level == "L2"),
-        "dram": joined(some for (level, *_), some in moves.items() if level == "DRAM"),
-    }
-    for tile, moves in MOVES.items()
-}
-"""MACs, all accesses to each level, and all deliveries, for both meanings of ``halo_space``."""
-
+PARTS: Final = ("mac", "l1", "noc", "l2", "dram")
+"""What costs energy by the event: MACs, accesses to each level, deliveries."""
 Part = Callable[[Counts], Any]
+Events = list[tuple[Any, Sum]]
+"""Prices [nJ], and how many counts each is paid for."""
 
 
 def _parts(of: Callable[[str, Counts], Any]) -> dict[str, Part]:
-    return {f"energy_{name}_nj": partial(of, name) for name in EVENTS[False]}
+    return {f"energy_{name}_nj": partial(of, name) for name in PARTS}
+
+
+def _events(prices: ChipPrices, tile: bool) -> dict[str, Events]:
+    """What is paid for in each part of a chip's energy but leakage."""
+    found: dict[str, Events] = {name: [] for name in PARTS}
+    levels = dict(zip(LEVELS, prices.levels, strict=True))
+    found["mac"] = [(prices.mac_nj, {"macs": 1})]
+    found["noc"] = [(getattr(prices.noc, part), some) for part, some in DELIVERIES.items()]
+    for (level, way, part), some in MOVES[tile].items():
+        by_part = getattr(levels[level], way)
+        found[level.lower()].append((getattr(by_part, part), some))
+    return found
+
+
+_FREE = ChipPrices(0.0, 0.0, (LevelPrices(ByPart(), ByPart()),) * 3)
+EVENTS = {
+    tile: {
+        name: joined(some for _, some in events) for name, events in _events(_FREE, tile).items()
+    }
+    for tile in MOVES
+}
+"""How often each count is an event of a part, for both meanings of ``halo_space``."""
 
 
 class TableEnergy:
@@ -176,7 +190,7 @@ class FixedEnergy(RequiredEnergy):
     """
 
     def __init__(self, prices: ChipPrices, tile: bool) -> None:
-        super().__init__(partial(_always, prices), tile)
+        super().__init__(lambda _: prices, tile)
         self._terms = {name: _terms(events) for name, events in _events(prices, tile).items()}
         self._total = joined(self._terms.values())
 
@@ -189,24 +203,6 @@ class FixedEnergy(RequiredEnergy):
 
 
 Energy = TableEnergy | RequiredEnergy
-Events = list[tuple[Any, Sum]]
-"""Prices [nJ], and how many counts each is paid for."""
-
-
-def _events(prices: ChipPrices, tile: bool) -> dict[str, Events]:
-    """What is paid for in each part of a chip's energy but leakage."""
-    found: dict[str, Events] = {name: [] for name in EVENTS[tile]}
-    levels = dict(zip(LEVELS, prices.levels, strict=True))
-    found["mac"] = [(prices.mac_nj, EVENTS[tile]["mac"])]
-    found["noc"] = [(getattr(prices.noc, part), some) for part, some in DELIVERIES.items()]
-    for (level, way, part), some in MOVES[tile].items():
-        by_part = getattr(levels[level], way)
-        found[level.lower()].append((getattr(by_part, part), some))
-    return found
-
-
-def _always(prices: ChipPrices, _: Counts) -> ChipPrices:
-    return prices
 
 
 def _priced(events: Events, c: Counts) -> Any:

@@ -8,7 +8,7 @@ batch's figures equal single ones bit for bit. All sums of accesses are integers
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
 from cost_models.buffers import TENSORS
+from cost_models.chain.cost_columns import CostGroups, in_columns
 from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, Cost, CostBatch
 from cost_models.exact.energy import (
@@ -44,7 +45,6 @@ from cost_models.prices import (
     table_prices,
 )
 from cost_models.technology.parts import REFERENCE_NM, logic_scale
-from marl_common import FloatArray
 
 PROVISIONED_AREA = "provisioned"
 MAESTRO_AREA = "maestro"
@@ -114,6 +114,13 @@ class Setting:
         """Of `Cost.detail`: parts of the energy [nJ], and the latency's shares by what binds it."""
         shares = {name.replace("bound", "share"): partial(_share, name) for name in BOUND_NAMES}
         return self.energy.parts | shares
+
+    @cached_property
+    def named(self) -> Cost:
+        """A cost with the names of all accesses and details, and no figures."""
+        kinds = dict.fromkeys(TENSORS, dict.fromkeys(ACCESS_KINDS))
+        known = {"accesses": kinds, "detail": self.details, "priced": self.priced}
+        return Cost.later(lambda _: {}, **known, by_level={})
 
 
 def _share(name: str, c: Counts) -> Any:
@@ -190,7 +197,7 @@ FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
     "utilized_pes": lambda c, s: _ratio(c["active_pe_steps"], c["steps"]),
     "arithmetic_intensity": lambda c, s: _intensity(c["macs"], value_of(EVENTS[s.tile]["dram"], c)),
     "accesses": lambda c, s: {
-        tensor: {kind: float(value_of(ACCESSES[s.tile][tensor, kind], c)) for kind in ACCESS_KINDS}
+        tensor: {kind: value_of(ACCESSES[s.tile][tensor, kind], c) * 1.0 for kind in ACCESS_KINDS}
         for tensor in TENSORS
     },
     "detail": lambda c, s: {name: part(c) for name, part in s.details.items()},
@@ -199,19 +206,15 @@ FIGURE_OF: dict[str, Callable[[Counts, Setting], Any]] = {
 """The figures of :class:`cost_models.Cost` by name, and its fields that hold values by name."""
 ENERGIES = ("energy_nj", "energy_total_nj")
 """One energy under two names: this model's own formula has all parts."""
-PRICED = (*ENERGIES, "power_mw", "area_um2")
-"""The figures that depend on prices."""
 
 
 ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
 """Names of the counts of a plain mapping."""
 _INF = float("inf")
-_TOGETHER = tuple(name for name in FIGURES if name not in (*PRICED, "latency_cycles"))
-"""Figures of which whoever looks at one wants them all; prices may take longer than all else."""
 
 
-def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
-    """The cost of one mapping; what nobody looks at is not worked out.
+def cost_of(counts: Counts, setting: Setting) -> Cost:
+    """The cost of one mapping, or of many by arrays; what nobody looks at is not worked out.
 
     Args:
         counts: The counts of `ROW_NAMES`, ``num_pes``, and those of `WIDE_NAMES` where the mapping
@@ -220,11 +223,8 @@ def cost_of(counts: dict[str, int], setting: Setting) -> Cost:
     """
 
     def find(name: str) -> dict[str, Any]:
-        if name not in FIGURES:
-            return {name: FIGURE_OF[name](counts, setting)}
-        together = _TOGETHER if name in _TOGETHER else (name,)
-        found = {name: FIGURE_OF[name](counts, setting) for name in together}
-        return dict.fromkeys(ENERGIES, found[name]) if name in ENERGIES else found
+        found = FIGURE_OF[name](counts, setting)
+        return dict.fromkeys(ENERGIES if name in ENERGIES else (name,), found)
 
     return Cost.later(find, infeasible=None, priced=setting.priced, by_level={})
 
@@ -268,36 +268,15 @@ def cost_batch(rows: Rows, setting: Setting, why: Callable[[int], Infeasible]) -
         setting: What the figures need besides.
         why: Builds the report of an infeasible row.
     """
-    reasons = rows.reasons
     shown = (*COUNT_NAMES, *WIDE_NAMES) if rows.wide.any() else COUNT_NAMES
-    counts = LazyColumns((*shown, *BOUND_NAMES, "num_pes"), rows.column)
-    failed = reasons != 0
-    alone = rows.row(0) if len(reasons) == 1 else None
+    columns = LazyColumns((*shown, *BOUND_NAMES, "num_pes"), rows.column)
 
-    def column(find: Callable[[Counts], Any]) -> FloatArray:
-        if alone is not None:  # plain numbers are several times faster than arrays of one
-            return np.array([_INF if failed[0] else find(alone)], dtype=np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.array(np.broadcast_to(find(counts), failed.shape), dtype=np.float64)
-        found[failed] = _INF
-        return found
-
-    def accesses(tensor: str) -> Mapping[str, FloatArray]:
-        sums = ACCESSES[setting.tile]
-        return LazyColumns(ACCESS_KINDS, lambda kind: column(partial(value_of, sums[tensor, kind])))
+    def costs() -> list[Cost]:
+        # plain numbers are several times faster than arrays of one
+        return [cost_of(rows.row(0) if len(rows.pes) == 1 else columns, setting)]
 
     def one(row: int) -> Cost:
-        if reasons[row] != 0:
-            return refused(why(row))
-        return cost_of(rows.row(row), setting)
+        return refused(why(row)) if rows.reasons[row] else cost_of(rows.row(row), setting)
 
-    return CostBatch(
-        reason=reasons,
-        figures=LazyColumns(FIGURES, lambda name: column(lambda c: FIGURE_OF[name](c, setting))),
-        accesses=LazyColumns(TENSORS, accesses),
-        detail=LazyColumns(tuple(setting.details), lambda name: column(setting.details[name])),
-        priced=setting.priced,
-        counts=LazyColumns(shown, rows.column),
-        explain=why,
-        one=one,
-    )
+    groups = CostGroups(costs, [slice(None)], setting.named)
+    return in_columns(groups, rows.reasons, why, one, LazyColumns(shown, rows.column))

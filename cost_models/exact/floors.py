@@ -12,8 +12,9 @@ from cost_models.bounds import latency_bound, unique_elements
 from cost_models.buffers import TENSORS
 from cost_models.exact.energy import Counts
 from cost_models.exact.figures import MAESTRO_AREA, Setting, energy_nj
-from cost_models.exact.machine import Machine
-from layers import Layer, footprint
+from cost_models.exact.instances import rows_of
+from cost_models.exact.nest import P, Q, R, S, windows_of
+from layers import Layer
 
 Route = str | None
 """The level that a tensor passes, or None."""
@@ -97,7 +98,7 @@ def _least_moves(
 ) -> Counter[str]:
     """Counts of a mapping that moves nothing twice, and has tensors pass the levels they may."""
     counts = Counter({"macs": layer.macs})
-    if any(routes) or not Machine(chip, doubled=True).plain:
+    if any(routes) or not chip.is_plain(doubled=True):
         counts |= {"l1_bits": 1, "l2_bits": 1}  # open buffers are priced as the smallest there are
     unique = unique_elements(layer)
     if padding_free:
@@ -127,14 +128,8 @@ def _least_moves(
 
 def real_inputs(layer: Layer) -> int:
     """Input elements that the layer touches and that are no padding."""
-    top, bottom, left, right = layer.padding
-    rows = _real(layer.out_y, layer.R, layer.stride_y, layer.dilation_y, top, layer.Y - bottom)
-    columns = _real(layer.out_x, layer.S, layer.stride_x, layer.dilation_x, left, layer.X - right)
-    touched = footprint(layer.out_y, layer.R, layer.stride_y, layer.dilation_y)
-    touched *= footprint(layer.out_x, layer.S, layer.stride_x, layer.dilation_x)
-    return layer.input_size // touched * rows * columns
-
-
-def _real(outputs: int, taps: int, stride: int, dilation: int, low: int, end: int) -> int:
-    rows = {stride * y + dilation * tap for tap in range(taps) for y in range(outputs)}
-    return sum(low <= row < end for row in rows)
+    found = layer.input_size
+    for window, (p, r) in zip(windows_of(layer, False, True), ((P, R), (Q, S)), strict=True):
+        rows = set(rows_of(window, range(layer.extents[p]), range(layer.extents[r])))
+        found = found // len(rows) * len(rows.intersection(range(*window.real or ())))
+    return found

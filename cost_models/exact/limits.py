@@ -6,17 +6,19 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from cost_models.accelerator import UNLIMITED_BW
-from cost_models.buffers import TENSORS, Buffer
+from cost_models.accelerator import UNLIMITED_BW, Accelerator
+from cost_models.buffers import BYTE, TENSORS, Buffer, Flags
 from cost_models.chain.clusters import spreads_of
-from cost_models.exact.machine import BYTE, Machine
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.lowering import clipped
-from cost_models.mapping import Mapping
+from cost_models.mapping import Bypass, Mapping
 from layers import DIMS, Layer, footprint
+
+if TYPE_CHECKING:
+    from cost_models.exact.options import ExactOptions
 
 Tiles = tuple[int, ...]
 _WINDOWED = tuple(DIMS.index(dim) for dim in "YXRS")
@@ -109,23 +111,32 @@ def tile_bits(
     return tuple(number * width * times for number, width, times in parts)
 
 
+def bypassed(chip: Accelerator, bypass: tuple[Bypass, Bypass]) -> tuple[Bypass, Bypass]:
+    """The tensors that bypass L2, and L1, with those of the chip."""
+    l2, l1 = (
+        tensors | (frozenset(TENSORS) - set(compress(TENSORS, buffer.holds)))
+        for tensors, buffer in zip(bypass, chip.buffers(), strict=True)
+    )
+    return l2, l1
+
+
 def explain(
-    code: ReasonCode, layer: Layer, machine: Machine, mapping: Mapping, box: bool
+    options: ExactOptions, code: ReasonCode, layer: Layer, chip: Accelerator, mapping: Mapping
 ) -> Infeasible:
     """The report of a mapping that breaks a limit.
 
     Args:
+        options: How it is counted.
         code: The limit that the kernel found broken.
         layer: The layer.
-        machine: The chip.
+        chip: The chip.
         mapping: The mapping.
-        box: Whether input tiles count as boxes.
     """
-    num_pes = mapping.num_pes or machine.chip.num_pes
+    num_pes = mapping.num_pes or chip.num_pes
     if code is ReasonCode.REFUSED:
-        return _kept_nowhere(layer, machine, mapping)
+        return _kept_nowhere(layer, chip, mapping, options.residents)
     if code is ReasonCode.PE_COUNT:
-        return _fan_out(layer, machine, mapping, num_pes)
+        return _fan_out(layer, chip, mapping, num_pes)
     if code is ReasonCode.TOO_LARGE:
         return Infeasible(
             code,
@@ -141,16 +152,19 @@ def explain(
     clusters = spreads_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ()
     units = {DIMS.index(spread.dim): spread.units or 1 for spread in clusters}
 
-    buffer, passing = machine.buffers[level], machine.passes(mapping.bypass)[level]
+    buffer, passed = (
+        chip.buffers(options.double_buffer)[level],
+        bypassed(chip, mapping.bypass)[level],
+    )
 
     def needs(tiles: Tiles, room: Room) -> int:
         parts = enumerate(zip(tiles, layer.extents, strict=True))
         spanned = tuple(min(tile * units.get(d, 1), extent) for d, (tile, extent) in parts)
-        elements = tile_elements(layer, spanned, box)
-        return room.taken(tile_bits(elements, machine.widths, buffer.copies))
+        elements = tile_elements(layer, spanned, options.window == "box")
+        return room.taken(tile_bits(elements, chip.widths, buffer.copies))
 
-    short = f"--{buffer.name.lower()}-bytes" if machine.chip.short else ""
-    rooms = rooms_of(buffer, (tensor not in passing for tensor in TENSORS), short)
+    short = f"--{buffer.name.lower()}-bytes" if chip.short else ""
+    rooms = rooms_of(buffer, (tensor not in passed for tensor in TENSORS), short)
     room = next(one for one in rooms if needs(held, one) > one.bits)
     demand, limit = needs(held, room), room.bits
     levers = tile_levers(held, lambda tiles: needs(tiles, room), limit, LEVELS[level])
@@ -185,20 +199,25 @@ def no_room(
     )
 
 
-def _kept_nowhere(layer: Layer, machine: Machine, mapping: Mapping) -> Infeasible:
+def _kept_nowhere(
+    layer: Layer, chip: Accelerator, mapping: Mapping, residents: Flags
+) -> Infeasible:
     """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
-    passing = machine.passes(mapping.bypass)
-    nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in passing)]
+    passed = bypassed(chip, mapping.bypass)
+    nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in passed)]
     if nowhere:
         what = f"{nowhere[0]} is kept nowhere"
         fix = f"Keep {nowhere[0]} in {' or '.join(BUFFERS)}: leave it out of mapping.bypass"
+    elif empty := [i for i, part in enumerate(passed) if len(part) == len(TENSORS)]:
+        what = f"no tensor is kept in {BUFFERS[empty[0]]}"
+        fix = f"Leave a tensor that {BUFFERS[empty[0]]} holds out of mapping.bypass[{empty[0]}]"
     else:
-        level = next(i for i, part in enumerate(passing) if len(part) == len(TENSORS))
-        what = f"no tensor is kept in {BUFFERS[level]}"
-        fix = f"Leave a tensor that {BUFFERS[level]} holds out of mapping.bypass[{level}]"
+        tensor = next(tensor for tensor in compress(TENSORS, residents) if tensor in passed[0])
+        what = f"{tensor} is resident in L2 and passes it"
+        fix = f"Leave {tensor} out of mapping.bypass[0], or out of resident"
     held = " and ".join(
         f"{', '.join(compress(TENSORS, buffer.holds))} in {buffer.name}"
-        for buffer in machine.buffers
+        for buffer in chip.buffers()
     )
     return Infeasible(
         ReasonCode.REFUSED,
@@ -208,13 +227,13 @@ def _kept_nowhere(layer: Layer, machine: Machine, mapping: Mapping) -> Infeasibl
     )
 
 
-def _fan_out(layer: Layer, machine: Machine, mapping: Mapping, num_pes: int) -> Infeasible:
+def _fan_out(layer: Layer, chip: Accelerator, mapping: Mapping, num_pes: int) -> Infeasible:
     """The report of a mapping that spreads more than there are units."""
     cluster_size = mapping.cluster_size
     if cluster_size > num_pes:
         needed, limit, things = cluster_size, num_pes, "PEs"
         what = f"a cluster needs {needed} PEs, limit {limit} PEs"
-        chosen = "--num-pes" if num_pes == machine.chip.num_pes else "the mapping's num_pes"
+        chosen = "--num-pes" if num_pes == chip.num_pes else "the mapping's num_pes"
         levers = [f"Reduce the cluster size {needed} -> {limit}", _raised(chosen, needed)]
     else:
         level, needed, limit = next(

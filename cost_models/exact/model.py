@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.chain.batch import ChainBatch
-from cost_models.chain.batch_costs import ChainCounter, stacked
+from cost_models.chain.batch_costs import ChainCounter
 from cost_models.chain.chip import Chain
 from cost_models.chain.clusters import as_chain
+from cost_models.chain.cost_columns import stacked
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
-from cost_models.exact.figures import Rows, Setting, cost_batch, energy_nj, refused
+from cost_models.exact.figures import Rows, cost_batch, energy_nj, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
 from cost_models.exact.nest_counts import WORK, count
@@ -39,35 +40,36 @@ _ANY = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({}, {}), 1)
 """A mapping of any layer: what it says is replaced, mapping by mapping."""
 
 
-class Prepared(NamedTuple):
+class Prepared:
     """What all mappings of a layer on an accelerator share.
 
     Args:
+        model: The model with its options.
         layer: The layer.
         accelerator: The accelerator.
+
+    Attributes:
         plain: Whether elements of one size are all there is to count.
         too_large: Why nothing is counted, where mappings are plain and where they are not.
         nest: The kernel's record of the layer on the chip; mappings fill in tiles and loops.
         setting: What the figures need besides the counts.
     """
 
-    layer: Layer
-    accelerator: Accelerator
-    plain: bool
-    too_large: tuple[Infeasible | None, Infeasible | None]
-    nest: NDArray[Any]
-    setting: Setting
+    def __init__(self, model: NestModel, layer: Layer, accelerator: Accelerator) -> None:
+        self.layer, self.accelerator = layer, accelerator
+        self.plain = model.is_plain(layer, accelerator)
+        self.too_large = too_large(layer), too_large(layer, False)
+        self.nest = record_of(model.nest(layer, *as_chain(accelerator, _ANY, layer)))
+        self.setting = model.setting(accelerator)
+
+
+_prepared = lru_cache(_KEPT)(Prepared)
 
 
 class NestModel(ExactOptions):
     """A model of the counts of a loop nest; :meth:`_count` says how they are found."""
 
     threads: int | None = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._known: dict[tuple[Layer, Accelerator], Prepared] = {}
-        self._last: Prepared | None = None
 
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
         """Fill in counts and reasons of some mappings."""
@@ -127,7 +129,7 @@ class NestModel(ExactOptions):
                 )
             self.check_two_levels()
             return self._evaluate_chains(layer, accelerator, mappings)
-        known = self._prepared(layer, accelerator)
+        known = _prepared(self, layer, accelerator)
         rows = _rows(known, mappings)
         infeasible = known.too_large[bool(rows.wide.any())]
         reasons = rows.reasons
@@ -158,29 +160,6 @@ class NestModel(ExactOptions):
         """Costs of `B` mappings of a chip of any depth, one after the other."""
         return stacked([self.evaluate(layer, chip, mapping) for mapping in mappings])
 
-    def _prepared(self, layer: Layer, accelerator: Accelerator) -> Prepared:
-        """What the mappings of a layer on an accelerator share; the last ones are kept."""
-        last = self._last
-        if last is not None and last.layer is layer and last.accelerator is accelerator:
-            return last
-        found = self._known.get((layer, accelerator))
-        if found is None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            found = self._known[layer, accelerator] = self._prepare(layer, accelerator)
-        self._last = found
-        return found
-
-    def _prepare(self, layer: Layer, accelerator: Accelerator) -> Prepared:
-        return Prepared(
-            layer,
-            accelerator,
-            self.is_plain(layer, accelerator),
-            (too_large(layer), too_large(layer, False)),
-            record_of(self.nest(layer, *as_chain(accelerator, _ANY, layer))),
-            self.setting(accelerator),
-        )
-
 
 class ExactModel(NestModel):
     """A model whose counts equal a brute-force execution of the loop nest, in closed form.
@@ -202,7 +181,6 @@ class ExactModel(NestModel):
             raise CostModelError(f"threads: got {threads!r}, expected a whole number of at least 1")
         self.threads = threads
         self._counters: dict[Any, ChainCounter] = {}
-        self._counter: ChainCounter | None = None
 
     def lower_bounds_of(
         self,
@@ -244,7 +222,7 @@ class ExactModel(NestModel):
         counts: dict[str, Any] = {**costs.counts, "num_pes": accelerator.num_pes}
         bits = accelerator.widths.input * (1 + self.double_buffer)
         fits = costs.feasible.copy()
-        buffers = self.machine(accelerator).buffers
+        buffers = accelerator.buffers(self.double_buffer)
         for name, buffer in zip(("l2_peak", "l1_peak"), buffers, strict=True):
             if buffer.capacity_bits is not None:
                 fits &= counts[name] * bits <= buffer.capacity_bits
@@ -263,21 +241,18 @@ class ExactModel(NestModel):
             given = getattr(mappings, field.name)
             if given is not None:
                 mapped[field.name] = given
-        evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, 0, len(mapped))
+        evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, len(mapped))
 
     def _count_nest(self, nest: Nest) -> dict[str, int]:
         return count(nest)
 
     def _evaluate_chains(self, layer: Layer, chip: Chain, mappings: ChainBatch) -> CostBatch:
-        known = self._counter
-        if known is None or not known.serves(layer, chip, mappings):
-            key = (layer, chip, mappings.levels, mappings.slots)
+        key = (layer, chip, mappings.levels, mappings.slots)
+        if key not in self._counters:
             if len(self._counters) >= _KEPT:
                 self._counters.clear()
-            if key not in self._counters:
-                self._counters[key] = ChainCounter(self, layer, chip, mappings)
-            known = self._counter = self._counters[key]
-        return known.evaluate(
+            self._counters[key] = ChainCounter(self, layer, chip, mappings)
+        return self._counters[key].evaluate(
             mappings,
             self.threads or default_threads(),
             lambda mapping: self.evaluate(layer, chip, mapping),

@@ -24,7 +24,6 @@ from cost_models.energy_tables import CACTI, EnergyError, load_energy
 from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
-from cost_models.exact.machine import Machine
 from cost_models.exact.nest import Nest, Rules, windows_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
@@ -124,10 +123,6 @@ class ExactOptions:
         given = {option.name: getattr(self, option.name) for option in fields(self)}
         return {name: value for name, value in given.items() if LATER.get(name) != value}
 
-    def machine(self, accelerator: Accelerator) -> Machine:
-        """The chip as the counts are made for it."""
-        return Machine(accelerator, self.double_buffer)
-
     @property
     def rules(self) -> Rules:
         """How traffic and time are counted."""
@@ -171,7 +166,7 @@ class ExactOptions:
         """Whether elements of one size, each tensor in every level, are all there is to count."""
         strided = (layer.stride_y, layer.stride_x) != (1, 1)
         box = self.window == "box" and (strided or layer.dilation_y * layer.dilation_x > 1)
-        return not self._free(layer) and not box and self.machine(accelerator).plain
+        return not self._free(layer) and not box and accelerator.is_plain(self.double_buffer)
 
     @property
     def capabilities(self) -> ModelCapabilities:
@@ -222,8 +217,7 @@ class ExactOptions:
         self, layer: Layer, accelerator: Accelerator, mapping: Mapping, code: ReasonCode
     ) -> Infeasible:
         """The report of a limit that a mapping breaks; it is written when somebody reads it."""
-        machine, box = self.machine(accelerator), self.window == "box"
-        return Infeasible.when_asked(code, lambda: explain(code, layer, machine, mapping, box))
+        return Infeasible.when_asked(code, lambda: explain(self, code, layer, accelerator, mapping))
 
 
 def _residents(text: str) -> tuple[bool, bool, bool]:

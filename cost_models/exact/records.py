@@ -196,10 +196,11 @@ Counts: Any = record(
 # without cuts; `shares_lanes`: whether MACs of an instance may want the same element; `own_room`:
 # bits that a memory holds of tensors apart; `padding`: PADDING where MACs read padding; `asked`:
 # whose rows are summed, see `rows.asked_rows`; `near`: whether rows at hand may be padding;
-# `memo_at`: stamp and slot of what a hash stands for; `nothing`: counts of 0
+# `y_shift`, `t_shift`: how far their outputs and taps moved; `lacking`: whether it is asked which
+# are lacking; `memo_at`: stamp and slot of what a hash stands for; `nothing`: counts of 0
 Work: Any = record(
     "status full stamp deepest dims looping known windowed turns shares_lanes padding loops"
-    " near intervals ports clocks dram_width",
+    " near y_shift t_shift lacking intervals ports clocks dram_width",
     cut_dim=DIMS,
     apart=TENSORS,
     plain=TENSORS,

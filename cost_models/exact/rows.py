@@ -92,7 +92,8 @@ def count_rows(work: Work, y_move: int, t_move: int, asked: int) -> int:
     found = 0
     if moved and scope & ROWS:
         found = rows_now(work, y.new, t.new, asked)
-    work.near = near
+    work.near, work.y_shift, work.t_shift = near, y.shift, t.shift
+    work.lacking = moved
     for side in range(PAIRS):
         listing = address(work.listing[side])
         listing.dim = tap_dim(pair) if side else output_dim(pair)
@@ -103,13 +104,13 @@ def count_rows(work: Work, y_move: int, t_move: int, asked: int) -> int:
         if work.status:
             return 0
     if scope & ROWS == 0:
-        return count_each(work, window, y.shift, t.shift)
-    distinct = count_distinct(work, window, y.shift, t.shift, moved)
+        return count_each(work, window)
+    distinct = count_distinct(work, window)
     return found - distinct if moved else distinct
 
 
 @part
-def count_each(work: Work, window: Window, shift: int, turn: int) -> int:
+def count_each(work: Work, window: Window) -> int:
     """Sum over instances the rows that each has and had before."""
     found = 0
     for i in range(work.listing[0].places):
@@ -117,17 +118,17 @@ def count_each(work: Work, window: Window, shift: int, turn: int) -> int:
         for j in range(work.listing[1].places):
             t = address(work.place[1][j])
             if work.near:
-                found += count_real(work, window, y, t, shift, turn)
-            elif shift == 0 and turn == 0:
+                found += count_real(work, window, y, t)
+            elif work.y_shift == 0 and work.t_shift == 0:
                 found += y.count * t.count * touched(window, y.now, t.now)
             elif y.before > 0 and t.before > 0:
-                some = overlap(window, y.now, t.now, y.before, t.before, shift, turn)
+                some = overlap(window, y.now, t.now, y.before, t.before, work.y_shift, work.t_shift)
                 found += y.count * t.count * some
     return found
 
 
 @part
-def count_real(work: Work, window: Window, y: Places, t: Places, shift: int, turn: int) -> int:
+def count_real(work: Work, window: Window, y: Places, t: Places) -> int:
     """The same of two entries' instances, where rows may be padding, which does not count."""
     found = 0
     for number in range(classes_of(window)):
@@ -138,16 +139,22 @@ def count_real(work: Work, window: Window, y: Places, t: Places, shift: int, tur
                 tap = work.listing[1].start + t.start + v * t.pitch
                 low, high = interval(window, number, first, y.now, tap, t.now)
                 low, high = max(low, start), min(high, stop)
-                before, end = interval(
-                    window, number, first - shift, y.before, tap - turn, t.before
-                )
+                before, end = held_before(work, window, number, first, y, tap, t)
                 if high > low and end > before:
                     found += max(min(high, end) - max(low, before), 0)
     return found
 
 
 @part
-def count_distinct(work: Work, window: Window, shift: int, turn: int, lacking: bool) -> int:
+def held_before(
+    work: Work, window: Window, number: int, first: int, y: Places, tap: int, t: Places
+) -> tuple[int, int]:
+    """What instances at an output and a tap had of one class of rows before they moved."""
+    return interval(window, number, first - work.y_shift, y.before, tap - work.t_shift, t.before)
+
+
+@part
+def count_distinct(work: Work, window: Window) -> int:
     """Rows that some instance of a group has, or lacks of what it has; groups are summed."""
     y_side, t_side = address(work.listing[0]), address(work.listing[1])
     in_order = t_side.places == 1 and work.place[1][0].count == 1 and y_side.groups == 1
@@ -157,20 +164,20 @@ def count_distinct(work: Work, window: Window, shift: int, turn: int, lacking: b
     for number in range(classes_of(window)):
         some = -1
         if in_order:
-            some = sweep(work, window, number, shift, turn, lacking)
+            some = sweep(work, window, number)
         if some < 0:
             some = 0
             for y_group in range(y_side.groups):
                 for t_group in range(t_side.groups):
                     work.intervals = 0
-                    list_intervals(work, window, number, y_group, t_group, shift, turn, lacking)
+                    list_intervals(work, window, number, y_group, t_group)
                     some += covered(work)
         found += some
     return found
 
 
 @part
-def sweep(work: Work, window: Window, number: int, shift: int, turn: int, lacking: bool) -> int:
+def sweep(work: Work, window: Window, number: int) -> int:
     """Rows of one class, where instances lie along outputs alone; -1 if they are out of order."""
     t = address(work.place[1][0])
     end, last, found = -FAR, -FAR, 0
@@ -178,10 +185,8 @@ def sweep(work: Work, window: Window, number: int, shift: int, turn: int, lackin
         y = address(work.place[0][i])
         pitch = y.pitch * window.stride if window.box else y.pitch
         low, high = interval(window, number, y.start, y.now, t.start, t.now)
-        if lacking and high > low:
-            before, after = interval(
-                window, number, y.start - shift, y.before, t.start - turn, t.before
-            )
+        if work.lacking and high > low:
+            before, after = held_before(work, window, number, y.start, y, t.start, t)
             if min(high, after) > max(low, before):
                 if low < before and after < high:
                     return -1
@@ -200,16 +205,7 @@ def sweep(work: Work, window: Window, number: int, shift: int, turn: int, lackin
 
 
 @part
-def list_intervals(
-    work: Work,
-    window: Window,
-    number: int,
-    y_group: int,
-    t_group: int,
-    shift: int,
-    turn: int,
-    lacking: bool,
-) -> None:
+def list_intervals(work: Work, window: Window, number: int, y_group: int, t_group: int) -> None:
     """List the intervals of one class that instances of a group have, or lack."""
     for i in range(work.listing[0].places):
         y = address(work.place[0][i])
@@ -225,10 +221,8 @@ def list_intervals(
                     tap = work.listing[1].start + t.start + v * t.pitch
                     low, high = interval(window, number, first, y.now, tap, t.now)
                     before, after = low, low
-                    if lacking:
-                        before, after = interval(
-                            window, number, first - shift, y.before, tap - turn, t.before
-                        )
+                    if work.lacking:
+                        before, after = held_before(work, window, number, first, y, tap, t)
                     if min(high, after) <= max(low, before):
                         add_interval(work, window, number, low, high)
                     else:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from itertools import compress
-from typing import Any
-
-from numpy.typing import NDArray
 
 from cost_models.chain.clusters import as_chain
 from cost_models.cost_model import CostModelError
 from cost_models.exact.figures import Rows
-from cost_models.exact.limits import rooms_of, tile_bits
+from cost_models.exact.limits import bypassed, rooms_of, tile_bits
 from cost_models.exact.model import NestModel, Prepared
 from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
@@ -44,40 +41,36 @@ class SimulatorModel(NestModel):
 
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
         for i, mapping in enumerate(mappings):
-            rows.reasons[i] = self._execute(
-                known, mapping, int(rows.pes[i]), rows.counts[i : i + 1]
-            )
+            rows.reasons[i] = self._execute(known, mapping, rows, i)
 
-    def _execute(
-        self, known: Prepared, mapping: Mapping, num_pes: int, row: NDArray[Any]
-    ) -> ReasonCode:
+    def _execute(self, known: Prepared, mapping: Mapping, rows: Rows, i: int) -> ReasonCode:
         """Fill in the counts of a mapping that is feasible."""
-        machine = self.machine(known.accelerator)
+        chip, num_pes = known.accelerator, int(rows.pes[i])
         units = num_pes // mapping.cluster_size, mapping.cluster_size
         if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
             return ReasonCode.PE_COUNT
-        passes = machine.passes(mapping.bypass)
+        passes = bypassed(chip, mapping.bypass)
         if (
             passes[0] & passes[1]
             or any(len(part) == len(TENSORS) for part in passes)
             or passes[0].intersection(compress(TENSORS, self.residents))
         ):
             return ReasonCode.REFUSED
-        nest = self.nest(known.layer, *as_chain(known.accelerator, mapping, known.layer))
+        nest = self.nest(known.layer, *as_chain(chip, mapping, known.layer))
         _check_size(f"layer {known.layer.name!r}", nest, num_pes)
         counts = simulate(nest)
-        l2, l1 = machine.buffers
+        l2, l1 = chip.buffers(self.double_buffer)
         for buffer, place, code in (
             (l1, L1, ReasonCode.L1_CAPACITY),
             (l2, L2, ReasonCode.L2_CAPACITY),
         ):
             held = [counts.get(f"peak/{tensor}/{place}", 0) for tensor in range(len(TENSORS))]
-            bits = tile_bits(held, machine.widths, buffer.copies)
+            bits = tile_bits(held, chip.widths, buffer.copies)
             counts[f"bits/{place}"] = sum(bits)
             if any(room.taken(bits) > room.bits for room in rooms_of(buffer, map(bool, held))):
                 return code
         counts["latency"] = counts.pop("stepwise" if nest.rules.stepwise else "bound")
-        row[:] = two_level_row(nest, counts)
+        rows.counts[i : i + 1] = two_level_row(nest, counts)
         return ReasonCode.FEASIBLE
 
 

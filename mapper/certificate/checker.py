@@ -18,7 +18,7 @@ from cost_models import (
     MappingError,
     RetiredOptionError,
 )
-from maestro_env import MapSpaceError, Problem
+from maestro_env import Evaluation, MapSpaceError, Problem
 from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.chain_walk import check_chain
 from mapper.certificate.looks import ROUNDING, Beside, Looks
@@ -151,24 +151,45 @@ def _built(certificate: Certificate) -> Problem:
 
 
 def _check_value(certificate: Certificate, problem: Problem) -> None:
-    claimed = certificate.mapping
-    try:
-        assert claimed is not None
-        looked = problem.look(problem.action_of(claimed))
-    except MappingError as error:
-        raise CertificateError(f"mapping: it is not one of the chip: {error}") from None
-    except MapSpaceError as error:
-        raise CertificateError(f"mapping: it is not in the space: {error}") from None
-    if looked.mappings[0] != claimed:
-        raise CertificateError(
-            "mapping: it is not in the space, whose nearest one differs in "
-            f"{_differences(looked.mappings[0], claimed)}"
-        )
-    again = float(looked.values[0])
+    assert certificate.mapping is not None
+    again = float(_looked(certificate.mapping, problem).values[0])
     if not math.isclose(again, certificate.value, rel_tol=ROUNDING):
         raise CertificateError(
             f"value: {certificate.value:.9g} is claimed, the model gives the mapping {again:.9g}"
         )
+
+
+def costs_of(mapping: Mapping | ChainMapping, problem: Problem) -> tuple[float, float]:
+    """Latency [cycles] and energy [nJ] of a mapping.
+
+    Raises:
+        CertificateError: It is not in the space, or does not keep the limits.
+    """
+    looked = _looked(mapping, problem)
+    if not math.isfinite(looked.values[0]):
+        raise CertificateError("it does not fit what is left of L2, or the chip")
+    costs = looked.costs
+    return float(costs.column("latency_cycles")[0]), float(costs.column("energy_nj")[0])
+
+
+def _looked(mapping: Mapping | ChainMapping, problem: Problem) -> Evaluation:
+    """A claimed mapping, evaluated.
+
+    Raises:
+        CertificateError: It is not in the space.
+    """
+    try:
+        looked = problem.look(problem.action_of(mapping))
+    except MappingError as error:
+        raise CertificateError(f"mapping: it is not one of the chip: {error}") from None
+    except MapSpaceError as error:
+        raise CertificateError(f"mapping: it is not in the space: {error}") from None
+    if looked.mappings[0] != mapping:
+        raise CertificateError(
+            "mapping: it is not in the space, whose nearest one differs in "
+            f"{_differences(looked.mappings[0], mapping)}"
+        )
+    return looked
 
 
 def _differences(one: Mapping | ChainMapping, other: Mapping | ChainMapping) -> str:

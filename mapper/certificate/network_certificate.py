@@ -8,50 +8,42 @@ the square of the sum of the roots of the layers' EDPs.
 
 from __future__ import annotations
 
-import json
 import math
-import tempfile
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 import layers
-from mapper.certificate.certificate_file import (
-    DAMAGES,
-    Certificate,
-    CertificateError,
-    read_certificate,
-    write_certificate,
-)
-from mapper.certificate.checker import Checked, check_certificate
+from mapper.certificate.certificate_file import Certificate, CertificateError
+from mapper.certificate.checker import Checked, check_certificate, costs_of
 from mapper.certificate.claim_file import Finite, Size
 from mapper.certificate.looks import ROUNDING
+from mapper.certificate.parts_file import PartsClaim, PartsFile
 from mapper.network_runs import shapes
-from marl_common import Text, atomic_write, brief, parse_record, read_fields
+from marl_common import Text, brief
 
-CLAIM = "network.json"
-FORMAT = "marl-mapper network certificate"
-VERSION = 1
 NETWORK_OBJECTIVES = ("latency", "energy", "edp")
 """Objectives of layers that say something of the whole."""
-MOST_PART = 1 << 29
-_TIME = (1980, 1, 1, 0, 0, 0)
 
 
-class NetworkClaim(BaseModel):
+class NetworkClaim(PartsClaim):
     """What a network's certificate claims."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-    format: Text
-    version: Size
     network: Text
     counts: Annotated[list[Size], Field(min_length=1, max_length=10_000)]
     value: Finite
     bound: Finite
+
+    @property
+    def many(self) -> int:
+        """How many shapes it has."""
+        return len(self.counts)
+
+
+FILE = PartsFile("network.json", NetworkClaim, "marl-mapper network certificate")
 
 
 @dataclass(frozen=True)
@@ -124,10 +116,8 @@ def combine(
 
 def _figures(part: Certificate) -> tuple[float, float]:
     """Latency [cycles] and energy [nJ] of a part's mapping, evaluated again."""
-    problem, mapping = part.problem.build(), part.mapping
-    assert mapping is not None
-    costs = problem.look(problem.action_of(mapping)).costs
-    return float(costs.column("latency_cycles")[0]), float(costs.column("energy_nj")[0])
+    assert part.mapping is not None
+    return costs_of(part.mapping, part.problem.build())
 
 
 def check_network(
@@ -173,31 +163,17 @@ def write_network(path: Path, certificate: NetworkCertificate) -> None:
         OSError: The file cannot be written.
     """
     claim = {
-        "format": FORMAT,
-        "version": VERSION,
         "network": certificate.network,
         "counts": list(certificate.counts),
         "value": certificate.value,
         "bound": certificate.bound,
     }
-    with tempfile.TemporaryDirectory() as folder, atomic_write(path) as draft:
-        part = Path(folder) / "part"
-        with zipfile.ZipFile(draft, "w") as file:
-            file.writestr(zipfile.ZipInfo(CLAIM, _TIME), json.dumps(claim, indent=1))
-            for number, one in enumerate(certificate.parts, 1):
-                write_certificate(part, one)
-                file.writestr(zipfile.ZipInfo(_part(number), _TIME), part.read_bytes())
+    FILE.write(path, claim, certificate.parts)
 
 
 def is_of_network(path: Path) -> bool:
     """Whether a file has a network's claim."""
-    if not path.is_file():
-        return False
-    try:
-        with zipfile.ZipFile(path) as file:
-            return CLAIM in file.namelist()
-    except DAMAGES:
-        return False
+    return FILE.is_in(path)
 
 
 def read_network(path: Path) -> NetworkCertificate:
@@ -206,44 +182,5 @@ def read_network(path: Path) -> NetworkCertificate:
     Raises:
         CertificateError: It is damaged.
     """
-    try:
-        with zipfile.ZipFile(path) as file, tempfile.TemporaryDirectory() as folder:
-            return _read(file, Path(folder) / "part")
-    except CertificateError as error:
-        raise CertificateError(f"{path}: {error}") from None
-    except DAMAGES as error:
-        raise CertificateError(f"{path}: damaged ({error}); make it again") from None
-
-
-def _read(file: zipfile.ZipFile, part: Path) -> NetworkCertificate:
-    if any(item.file_size > MOST_PART for item in file.infolist()):
-        raise CertificateError(f"a part has more than {MOST_PART:,} B")
-    data = parse_record(file.read(CLAIM), CLAIM, CertificateError)
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise CertificateError(f"{CLAIM}: expected the format {FORMAT!r}")
-    if data.get("version") != VERSION:
-        raise CertificateError(
-            f"{CLAIM}: version is {brief(data.get('version'))}, expected {VERSION}; use the "
-            "program that wrote it, or make it again"
-        )
-    claim = read_fields(NetworkClaim, data, CLAIM, CertificateError)
-    names = [_part(number) for number in range(1, len(claim.counts) + 1)]
-    if sorted(file.namelist()) != sorted([CLAIM, *names]):
-        raise CertificateError(
-            f"{CLAIM} names {len(names)} shapes; expected {CLAIM}, {_part(1)} to {names[-1]} and "
-            "nothing else"
-        )
-    parts = []
-    for name in names:
-        part.write_bytes(file.read(name))
-        try:
-            parts.append(read_certificate(part))
-        except CertificateError as error:
-            raise CertificateError(str(error).replace(str(part), name)) from None
-    return NetworkCertificate(
-        claim.network, tuple(claim.counts), tuple(parts), claim.value, claim.bound
-    )
-
-
-def _part(number: int) -> str:
-    return f"shape-{number}.cert"
+    claim, _, parts = FILE.read(path)
+    return NetworkCertificate(claim.network, tuple(claim.counts), parts, claim.value, claim.bound)

@@ -1,6 +1,6 @@
 """The boxes of a certificate: its tree is walked, and what is left of the space is counted.
 
-A box is an allocation (units along dimensions, PEs, what passes a buffer) with a range of outer and
+A box is an allocation (units along dimensions, PEs, bypass) with a range of outer and
 a range of inner tiles in each dimension. The walk begins with one box of all tiles an allocation,
 in the order of :mod:`mapper.certificate.unit_spread`. A byte says what becomes of a box:
 

@@ -78,6 +78,21 @@ def check_tree(
     return found
 
 
+def least_of_roots(problem: Problem) -> float:
+    """What no mapping of a space is below, by the bounds of the boxes that a tree begins with.
+
+    Raises:
+        CertificateError: The model offers no bounds, or there are far too many boxes.
+    """
+    check_work(problem.space, 1)
+    grid = Grid(problem.space)
+    bounds, least = _bounds_of(problem, grid), math.inf
+    for low in range(0, len(grid.allocations), CHUNK):
+        roots = grid.roots(low, min(low + CHUNK, len(grid.allocations)))
+        least = min(least, float(bounds.bounds(*roots).min()))
+    return least
+
+
 def _bounds_of(problem: Problem, grid: Grid) -> LowerBounds:
     found = problem.lower_bounds_of(grid.known)
     if found is None:

@@ -1,8 +1,8 @@
 """The allocations of a space, worked out choice by choice and numbered, for the checker alone.
 
 Of choices that give the same units along every dimension (none beyond its extent), the same
-parallel dimensions, PEs, cluster size and passing tensors, the first one stands for all. They are
-listed by what passes buffers, then PEs, cluster size, the outer level's choices, the inner level's.
+parallel dimensions, PEs, cluster size and bypass, the first one stands for all. They are
+listed by bypass, then PEs, cluster size, the outer level's choices, the inner level's.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _decoded(space: MapSpace, picks: Picks) -> IntArray:
 
 
 def _passing(space: MapSpace) -> tuple[NDArray[np.bool_], list[Picks]]:
-    """What may pass buffers, and the choices."""
+    """What may bypass levels, and the choices."""
     ways = _picks(space, ("bypass",), None)
     found = []
     for picks in ways:

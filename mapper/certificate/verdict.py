@@ -11,6 +11,7 @@ from typing import Any
 
 from mapper.certificate.certificate_file import Certificate
 from mapper.certificate.checker import Checked
+from mapper.certificate.kept_certificate import KeptCertificate
 from mapper.certificate.looks import MOST_MACS
 from mapper.certificate.network_certificate import NetworkCertificate
 from marl_common import engineering, printable
@@ -38,17 +39,29 @@ def claim_of(certificate: Certificate) -> str:
 
 def network_claim(certificate: NetworkCertificate) -> str:
     """The claim on a network in one sentence; it is named where the zoo has it."""
+    first = certificate.parts[0].problem
+    many = f"{sum(certificate.counts):,} layers of {len(certificate.counts)} shapes"
+    return _whole_claim(certificate, many, first.objective)
+
+
+def kept_claim(certificate: KeptCertificate) -> str:
+    """The claim on a network whose tensors may stay in one sentence."""
+    many = f"{len(certificate.mappings):,} layers whose tensors may stay in L2"
+    return _whole_claim(certificate, many, certificate.objective)
+
+
+def _whole_claim(
+    certificate: NetworkCertificate | KeptCertificate, many: str, objective: str
+) -> str:
     from maestro_env import Objective
 
-    first = certificate.parts[0]
-    objective = Objective.parse(first.problem.objective)
-    many = f"{sum(certificate.counts):,} layers of {len(certificate.counts)} shapes"
+    found = Objective.parse(objective)
     what = f"{certificate.network}, {many}," if certificate.is_known else many
-    value = engineering(certificate.value, objective.unit, digits=6)
+    value = engineering(certificate.value, found.unit, digits=6)
     end = "is the optimum"
     if certificate.gap >= PROVEN:
         end = f"is at most {_rounded_up(100 * certificate.gap)} % above the optimum"
-    return f"{objective.name} of {what} on {chip_of(first)}: {value} {end}"
+    return f"{found.name} of {what} on {chip_of(certificate.parts[0])}: {value} {end}"
 
 
 def problem_of(certificate: Certificate) -> str:

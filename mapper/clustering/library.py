@@ -1,7 +1,7 @@
 """Assignments shipped with the package, and the one of the layer nearest to a given one.
 
 Each file holds the dendrogram of one zoo layer, so that any agent budget can be cut from it.
-`benchmarks/build_assignments.py` makes the files.
+`python -m benchmarks build_assignments` makes the files.
 """
 
 from __future__ import annotations

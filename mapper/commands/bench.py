@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,9 @@ from mapper.commands.options import OptionError
 from mapper.commands.work_options import WorkOptions
 from mapper.output import check_writable
 from marl_common import takes_records
+
+if TYPE_CHECKING:
+    from mapper.compare.plan import Method
 
 SEEDS = 3
 MOST_SEEDS = 1_000
@@ -50,15 +54,11 @@ def bench(
     processor time. The same command resumes.
     """
     from mapper.bench.bench_file import write_file
-    from mapper.bench.bench_plan import StoppedError, check_method, do_bench
+    from mapper.bench.bench_plan import StoppedError, do_bench
     from mapper.bench.bench_table import table_rows
-    from mapper.compare.plan import Method, method_of
     from marl_runs import Store, go_on_with, print_rows, tell
 
-    names = dict.fromkeys([searcher, *(beside.split(",") if beside != "none" else [])])
-    methods = [Method(*method_of(name.strip())) for name in names]
-    for method in methods:
-        check_method(method)
+    methods = _methods([searcher, *(beside.split(",") if beside != "none" else [])])
     if out is not None:
         if out.is_dir():
             raise OptionError(f"--out {out}: is a folder; expected a file's name")
@@ -78,3 +78,18 @@ def bench(
     if out is not None:
         write_file(out, files[0])
         tell(f"wrote {out}; check it with mapper validate --bench {out}")
+
+
+def _methods(names: Sequence[str]) -> list[Method]:
+    """Searchers by their names, each once.
+
+    Raises:
+        ValueError: There is no such searcher, or it proves the optimum.
+    """
+    from mapper.bench.bench_plan import check_method
+    from mapper.compare.plan import Method, method_of
+
+    methods = [Method(*method_of(name.strip())) for name in dict.fromkeys(names)]
+    for method in methods:
+        check_method(method)
+    return methods

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from marl_runs import tell
 
 if TYPE_CHECKING:
-    from mapper.certificate import Certificate
+    from mapper.certificate import Certificate, KeptCertificate, NetworkCertificate, Proved
     from mapper.commands.proof_options import After
     from mapper.found import Found
     from mapper.network_runs import ShapeResult
+    from mapper.problem_spec import ProblemSpec
     from mapper.standing import Standing
+    from mapper.staying.kept_network import KeptNetwork
 
 CHECK = "check it with mapper validate --certificate"
 
@@ -52,7 +54,26 @@ def certify_network(network: str, results: Sequence[ShapeResult], path: Path, af
             raise
     whole = combine(network, [result.shape.count for result in results], parts)
     write_network(path, whole)
-    tell(
+    tell(_wrote(path, whole))
+
+
+def certify_kept(
+    kept: KeptNetwork, spec: ProblemSpec, counted: bool, proved: Proved, path: Path
+) -> None:
+    """Write the certificate of a network whose tensors may stay."""
+    from mapper.certificate import make_kept, write_kept
+
+    try:
+        whole = make_kept(kept, spec, counted, proved)
+    except KeyboardInterrupt:
+        tell(f"{path} is not written: Ctrl-C")
+        raise
+    write_kept(path, whole)
+    tell(_wrote(path, whole))
+
+
+def _wrote(path: Path, whole: NetworkCertificate | KeptCertificate) -> str:
+    return (
         f"wrote {path} ({path.stat().st_size:,} B): {whole.value:.6g}, at most {whole.gap:.2%} "
         f"above the optimum; {CHECK}"
     )

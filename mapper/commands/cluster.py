@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from mapper.commands import completion
 from mapper.commands.options import LayerOption, ObjectiveOption, OptionError
@@ -86,6 +84,36 @@ class TreeOptions:
         }
 
 
+@dataclass(frozen=True)
+class ClusterProblem(WholeSpace, NamedModel, NamedChip):
+    """Where samples are drawn: a chip, a cost model and a space."""
+
+    def of(self, layer: str, objective: str) -> Problem:
+        """The problem of a layer.
+
+        Raises:
+            ValueError: One of them is wrong.
+        """
+        from maestro_env import Problem
+
+        space = self.options(self.cost_model)
+        return Problem(layer, self.accelerator, objective, self.cost_model, space)
+
+
+@dataclass(frozen=True)
+class ClusterFiles:
+    """What is read and written.
+
+    Attributes:
+        dataset: Use this dataset (.npz) instead of sampling one.
+        out: Folder for agents.yaml, dataset.npz, and pictures of correlation and tree (PNG, SVG,
+            PDF).
+    """
+
+    dataset: Path | None = option(None, kind=Path)
+    out: Path | None = option(None, kind=Path)
+
+
 @takes_records
 def cluster(
     *,
@@ -93,26 +121,13 @@ def cluster(
     objective: ObjectiveOption = "edp",
     sampling: SampleOptions,
     options: TreeOptions,
-    chip: NamedChip,
-    model: NamedModel,
-    space: WholeSpace,
-    dataset: Annotated[
-        Path | None, typer.Option(help="Use this dataset (.npz) instead of sampling one.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for agents.yaml, dataset.npz, and pictures of correlation and tree "
-            "(PNG, SVG, PDF)."
-        ),
-    ] = None,
+    asked: ClusterProblem,
+    files: ClusterFiles,
 ) -> None:
     """Explore, correlate the best samples' parameters, and cluster them into agents.
 
     The printed assignment goes into ``mapper search --agents FILE``.
     """
-    from maestro_env import Problem
-
     budget = _budget(options.agents)
     options.check()
     top, threshold = sampling.top, options.threshold
@@ -120,17 +135,15 @@ def cluster(
         raise OptionError(f"--top: got {top:g}, expected a share above 0 and up to 100 [%]")
     if threshold is not None and not 0 <= threshold < float("inf"):
         raise OptionError(f"--threshold: got {threshold:g}, expected a distance of at least 0")
-    if out is not None:
-        check_writable(out)
-    of_space = space.options(model.cost_model)
-    problem = Problem(layer, chip.accelerator, objective, model.cost_model, of_space)
-    data = _data(problem, dataset, sampling)
+    if files.out is not None:
+        check_writable(files.out)
+    data = _data(asked.of(layer, objective), files.dataset, sampling)
     matrix, tree = _tree(data, top, options)
     source = {**data.source, "top_percent": top, **options.how()}
     assignment = tree.assign(budget, threshold, **_short(source))
     _print(data, matrix, tree, assignment)
-    if out is not None:
-        _write(out, data, matrix, tree, assignment, with_dataset=dataset is None)
+    if files.out is not None:
+        _write(files, data, matrix, tree, assignment)
 
 
 def _data(problem: Problem, dataset: Path | None, sampling: SampleOptions) -> Dataset:
@@ -205,21 +218,21 @@ def _print(
 
 
 def _write(
-    out: Path,
+    files: ClusterFiles,
     data: Dataset,
     correlation: Correlation,
     tree: ClusterTree,
     assignment: Assignment,
-    *,
-    with_dataset: bool,
 ) -> None:
     """The assignment first: pictures need the extra viz."""
     from importlib.util import find_spec
 
+    out = files.out
+    assert out is not None
     out.mkdir(parents=True, exist_ok=True)
     assignment.save(out / "agents.yaml")
     written = ["agents.yaml"]
-    if with_dataset:
+    if files.dataset is None:
         data.save(out / "dataset.npz")
         written.append("dataset.npz")
     if find_spec("matplotlib") is None:

@@ -13,8 +13,8 @@ from mapper.commands import completion
 from mapper.commands.options import (
     MOST_SAMPLES,
     MOST_SEEDS,
+    TARGET_HELP,
     OptionError,
-    TargetOption,
     checked_target,
 )
 from mapper.commands.problem_options import ModelledChip, SpaceOptions
@@ -26,6 +26,48 @@ from marl_runs import go_on_with, tell
 if TYPE_CHECKING:
     from mapper.compare.summary import Summary
     from marl_runs import RunSummary
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What is minimised, and by which searchers.
+
+    Attributes:
+        objectives: latency, energy, edp, area ... with commas.
+        methods: Searchers, with commas; `all` is every installed one but exhaustive. Options of
+            one: ga:population=50:offspring=50. module:Class is a searcher of your own.
+    """
+
+    objectives: str = option(
+        "latency,edp", "", "--objectives", "-o", autocompletion=completion.objective_lists
+    )
+    methods: str = option("all", "", "--methods", "-m", autocompletion=completion.method_lists)
+
+
+@dataclass(frozen=True)
+class SearchEffort:
+    """How much each searcher does.
+
+    Attributes:
+        budget: Samples of each search.
+        seeds: Searches of each method on each layer.
+    """
+
+    budget: int = option(20_000, low=1, high=MOST_SAMPLES)
+    seeds: int = option(5, low=1, high=MOST_SEEDS)
+
+
+@dataclass(frozen=True)
+class Yardsticks:
+    """What answers are measured by.
+
+    Attributes:
+        timeout: Seconds for the proof of each optimum that the library has not; its gaps are to the
+            physical bound otherwise. 0 proves nothing.
+    """
+
+    target: float = option(1.05, TARGET_HELP)
+    timeout: float = option(10.0, min=0)
 
 
 @dataclass(frozen=True)
@@ -101,43 +143,12 @@ def compare(
             autocompletion=completion.layer_lists,
         ),
     ],
-    objectives: Annotated[
-        str,
-        typer.Option(
-            "--objectives",
-            "-o",
-            help="latency, energy, edp, area ... with commas.",
-            autocompletion=completion.objective_lists,
-        ),
-    ] = "latency,edp",
-    methods: Annotated[
-        str,
-        typer.Option(
-            "--methods",
-            "-m",
-            help="Searchers, with commas; `all` is every installed one but exhaustive. Options of "
-            "one: ga:population=50:offspring=50. module:Class is a searcher of your own.",
-            autocompletion=completion.method_lists,
-        ),
-    ] = "all",
+    contest: Contest,
     chip: ModelledChip,
-    budget: Annotated[
-        int, typer.Option(min=1, max=MOST_SAMPLES, help="Samples of each search.")
-    ] = 20_000,
-    seeds: Annotated[
-        int, typer.Option(min=1, max=MOST_SEEDS, help="Searches of each method on each layer.")
-    ] = 5,
+    effort: SearchEffort,
     space: SpaceOptions,
     work: SearchWork,
-    target: TargetOption = 1.05,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            help="Seconds for the proof of each optimum that the library has not; its gaps are to "
-            "the physical bound otherwise. 0 proves nothing.",
-        ),
-    ] = 10.0,
+    by: Yardsticks,
     shown: TableOptions,
 ) -> None:
     """Compare searchers on the same problems, with the same samples and seeds.
@@ -150,26 +161,26 @@ def compare(
     from mapper.compare.run import run_plan, summarise
     from marl_runs import Store
 
-    checked_target(target)
+    checked_target(by.target)
     shown.check()
     plan = make_plan(
         _listed(layers),
-        _listed(objectives),
-        _listed(methods),
+        _listed(contest.objectives),
+        _listed(contest.methods),
         accelerator=chip.accelerator,
         sets=chip.sets,
         cost_model=chip.model(),
-        budget=budget,
-        seeds=seeds,
+        budget=effort.budget,
+        seeds=effort.seeds,
         space=space.options(chip.cost_model),
     )
     with Store.open(work.store, create=not shown.no_run) as opened:
         if not shown.no_run:
             outcome = run_plan(plan, opened, workers=work.processes, ray_address=work.ray_address)
             _tell(outcome)
-            if timeout > 0 and not outcome.stopped:
-                prove_gaps(plan, opened, timeout, workers=work.processes)
-        summaries = summarise(plan, opened, target)
+            if by.timeout > 0 and not outcome.stopped:
+                prove_gaps(plan, opened, by.timeout, workers=work.processes)
+        summaries = summarise(plan, opened, by.target)
     shown.show(summaries)
     if not all(entry.finished for summary in summaries for entry in summary.entries):
         raise typer.Exit(1)

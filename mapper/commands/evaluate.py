@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -28,11 +28,13 @@ class EvaluatedModels(ModelOptions):
 
     Attributes:
         cost_model: exact, maestro, ..., or all of them side by side.
+        no_guard: The maestro model's raw figures, impossible or not.
     """
 
     cost_model: str = option("exact", autocompletion=completion.cost_models)
+    no_guard: bool = option(False, "", "--no-guard")
 
-    def models(self, no_guard: bool) -> dict[str, CostModel]:
+    def models(self) -> dict[str, CostModel]:
         """Every model by its name.
 
         Raises:
@@ -42,7 +44,7 @@ class EvaluatedModels(ModelOptions):
             raise OptionError(
                 "--cost-model-option: models differ in options; give one --cost-model"
             )
-        return _models(self.model(), no_guard)
+        return _models(self.model(), self.no_guard)
 
 
 @takes_records
@@ -51,9 +53,6 @@ def evaluate(
     files: EvaluatedFiles,
     chip: AnyChip,
     model: EvaluatedModels,
-    no_guard: Annotated[
-        bool, typer.Option("--no-guard", help="The maestro model's raw figures, impossible or not.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the cost of a mapping, or why it has none (exit code 1)."""
@@ -61,12 +60,12 @@ def evaluate(
         from mapper.commands.evaluate_network import evaluate_network
 
         others = {"a chip": chip != AnyChip(), "options of a model": model.cost_model_option,
-                  "--no-guard": no_guard}  # fmt: skip
+                  "--no-guard": model.no_guard}  # fmt: skip
         evaluate_network(files.alone(others), model.cost_model, as_json)
         return
     loaded = chip.chip()
     pairs = files.pairs()
-    models = model.models(no_guard)
+    models = model.models()
     results = [(pair, _evaluated(pair, loaded, models)) for pair in pairs]
     from mapper.show.cost import print_costs_of_layers
 

@@ -39,7 +39,11 @@ class EvaluatedFiles:
     network: Path | None = option(None, kind=Path)
 
     def pairs(self) -> list[Pair]:
-        """The layers to evaluate, each with its mapping or dataflow."""
+        """The layers to evaluate, each with its mapping or dataflow.
+
+        Raises:
+            OptionError: A mapping lacks its layer, or there are two.
+        """
         import layers
         from mapper.result_files import read_any_mapping
 

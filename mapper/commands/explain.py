@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.commands.options import (
-    DEFAULT_STORE,
-    ObjectiveOption,
-    OptionalLayer,
-    OptionError,
-    SeedOption,
-    StoreOption,
-    accelerator_of,
-    picture_file,
-)
-from mapper.commands.problem_options import NamedChip
-from marl_common import AsJson, engineering, takes_records
+from mapper.commands.options import OptionError, accelerator_of, picture_file
+from mapper.commands.problem_options import LayerObjective, NamedChip
+from mapper.commands.work_options import StoreOption
+from marl_common import LARGEST_SEED, AsJson, engineering, option, takes_records
 from marl_runs import print_json, save_figure, tell
 
 if TYPE_CHECKING:
     from marl_runs import StoredRun
+
+
+@dataclass(frozen=True)
+class BesideRun:
+    """A second run.
+
+    Attributes:
+        other: A second run of the same layer to show too.
+    """
+
+    other: str | None = option(None, "", "--beside")
+
+
+@dataclass(frozen=True)
+class ShownRuns(StoreOption, BesideRun):
+    """What is shown of a run, where it is kept.
+
+    Attributes:
+        plot: Draw the parameters into this file.
+    """
+
+    plot: Path | None = option(None, kind=Path)
+
+
+@dataclass(frozen=True)
+class Proposing:
+    """The agents that propose a mapping.
+
+    Attributes:
+        pretrained: Of --layer: agents of `mapper pretrain`; auto: those of the package.
+        seed: Same seed, same samples.
+    """
+
+    pretrained: str = option("auto")
+    seed: int = option(0, low=0, high=LARGEST_SEED)
 
 
 @takes_records
@@ -32,19 +60,10 @@ def explain(
         str | None,
         typer.Argument(help="Number of a run, or how its key begins.", show_default=False),
     ] = None,
-    other: Annotated[
-        str | None, typer.Option("--beside", help="A second run of the same layer to show too.")
-    ] = None,
-    store: StoreOption = DEFAULT_STORE,
-    plot: Annotated[Path | None, typer.Option(help="Draw the parameters into this file.")] = None,
-    layer: OptionalLayer = None,
-    objective: ObjectiveOption = "edp",
+    shown: ShownRuns,
+    asked: LayerObjective,
     chip: NamedChip,
-    pretrained: Annotated[
-        str,
-        typer.Option(help="Of --layer: agents of `mapper pretrain`; auto: those of the package."),
-    ] = "auto",
-    seed: SeedOption = 0,
+    by: Proposing,
     as_json: AsJson = False,
 ) -> None:
     """Show how the parameters of a run's best mapping settled, or why agents propose a mapping.
@@ -53,36 +72,39 @@ def explain(
     by side, a row a parameter, sorted by agent and by when it settled. With --layer instead: the
     decisions of the pre-trained agents' best proposal, with their probabilities and runners-up.
     """
-    if (run is None) == (layer is None):
+    if (run is None) == (asked.layer is None):
         raise OptionError("expected a run, or --layer L: one of them")
-    if layer is not None:
-        _explain_proposal(layer, objective, chip.accelerator, pretrained, seed, as_json)
-        return
-    assert run is not None
+    if run is None:
+        _explain_proposal(asked, chip.accelerator, by, as_json)
+    else:
+        _explain_runs(run, shown, as_json)
+
+
+def _explain_runs(run: str, shown: ShownRuns, as_json: bool) -> None:
+    """Print how the parameters of one run or two settled, and draw them."""
     from mapper.evolution import of_run
+    from mapper.evolution import plot as draw
     from mapper.show.evolution_table import print_evolution
     from marl_runs import Store
 
-    if plot is not None:
-        picture_file("--plot", plot)
-    with Store.open(store, create=False) as opened:
-        found = [of_run(opened, text) for text in (run, other) if text is not None]
+    if shown.plot is not None:
+        picture_file("--plot", shown.plot)
+    with Store.open(shown.store, create=False) as opened:
+        found = [of_run(opened, text) for text in (run, shown.other) if text is not None]
     _check_beside([stored for stored, _ in found])
     if as_json:
         print_json([{"run": stored.id, "parameters": e.rows()} for stored, e in found])
     else:
         for stored, evolution in found:
             print_evolution(stored.name, evolution)
-    if plot is None:
+    if shown.plot is None:
         return
-    from mapper.evolution import plot as draw
-
     figure = draw({f"{stored.id} {stored.name}": evolution for stored, evolution in found})
-    tell(f"wrote {', '.join(str(path) for path in save_figure(figure, plot))}")
+    tell(f"wrote {', '.join(str(path) for path in save_figure(figure, shown.plot))}")
 
 
 def _explain_proposal(
-    layer: str, objective: str, accelerator: str, pretrained: str, seed: int, as_json: bool
+    asked: LayerObjective, accelerator: str, by: Proposing, as_json: bool
 ) -> None:
     """Print the decisions of the agents' best proposal.
 
@@ -100,20 +122,22 @@ def _explain_proposal(
     from mapper.pretrained.weights import agents_of
     from mapper.show.decision_table import print_decisions
 
-    problem = Problem(layers.parse(layer), accelerator_of(accelerator), objective)
-    agents = agents_of(pretrained, problem.cost_model.name)
+    layer = layers.parse(asked.layer or "")
+    problem = Problem(layer, accelerator_of(accelerator), asked.objective)
+    agents = agents_of(by.pretrained, problem.cost_model.name)
     if agents is None:
         raise OptionError(
-            f"--pretrained {pretrained}: there are no agents; expected a file of `mapper pretrain`"
+            f"--pretrained {by.pretrained}: there are no agents; expected a file of "
+            "`mapper pretrain`"
         )
-    for doubt in doubts_of(pretrained, problem):
+    for doubt in doubts_of(by.pretrained, problem):
         tell(f"warning: {doubt}")
-    mapping, choices = best_decisions(agents, problem, np.random.default_rng(seed))
+    mapping, choices = best_decisions(agents, problem, np.random.default_rng(by.seed))
     if as_json:
         print_json({"mapping": mapping.to_dict(), "decisions": [asdict(c) for c in choices]})
         return
     print_decisions(
-        f"Best of {problem.samples} proposals for {problem.layer.name}, {objective} on "
+        f"Best of {problem.samples} proposals for {problem.layer.name}, {asked.objective} on "
         f"{accelerator}",
         choices,
         f"{engineering(problem.best_value, problem.objective.unit, digits=4)}, by the cost model\n",

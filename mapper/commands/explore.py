@@ -11,11 +11,10 @@ import typer
 
 from mapper.commands import completion
 from mapper.commands.explore_options import (
-    AimOptions,
     DesignOptions,
-    DrawOptions,
     FrontOptions,
-    RangeOptions,
+    JudgingOptions,
+    SearchedDesigns,
 )
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import ModelledChip
@@ -43,12 +42,9 @@ def explore(
             autocompletion=completion.networks,
         ),
     ],
-    ranges: RangeOptions,
-    aims: AimOptions,
-    drawing: DrawOptions,
+    designs: SearchedDesigns,
     chip: ModelledChip,
-    judging: DesignOptions,
-    stay: StayOptions,
+    judging: JudgingOptions,
     work: RayWork,
     files: FrontOptions,
     bound: Annotated[
@@ -68,31 +64,28 @@ def explore(
         from mapper.commands.explore_bound import check_bound, explore_bound
 
         others = {
-            "objectives and limits": aims != AimOptions(),
-            "--designs, --draw and --seed": drawing != DrawOptions(),
             "--cost-model": chip.model() != "exact",
-            "--fuse and --passes": stay != StayOptions(),
             "--ray-address": work.ray_address is not None,
         }
-        capacities = check_bound(ranges, judging, files, others)
+        capacities = check_bound(designs, judging, files, others)
         explore_bound(network, chip, capacities, judging.gap, work, files)
         return
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import NoDesignError
     from marl_runs import check_ray_address
 
-    plan = _plan(network, aims, chip.model(), judging, drawing.seed)
+    plan = _plan(network, designs, chip.model(), judging)
     priced = _wires_priced(judging.wires, plan)
-    space = DesignSpace(chip.chip(), ranges.values(), priced)
-    plan = _with_stay(plan, space, stay)
-    way = drawing.way(space)
+    space = DesignSpace(chip.chip(), designs.values(), priced)
+    plan = _with_stay(plan, space, judging)
+    way = designs.way(space)
     files.check()
     if work.ray_address is not None:
         check_ray_address(work.ray_address)
     try:
-        begun = _begun(plan, space, way, drawing.designs)
+        begun = _begun(plan, space, way, designs.designs)
         _tell_doubts(plan, space)
-        done = _done(plan, space, begun, drawing.designs, work, files.as_json)
+        done = _done(plan, space, begun, designs.designs, work, files.as_json)
         if done is None:
             tell(go_on_with())
             raise typer.Exit(1)
@@ -103,7 +96,7 @@ def explore(
 
 
 def _plan(
-    network: str, aims: AimOptions, cost_model: str, judging: DesignOptions, seed: int
+    network: str, designs: SearchedDesigns, cost_model: str, judging: DesignOptions
 ) -> ExplorePlan:
     """What is explored; every mistake is found here.
 
@@ -117,10 +110,10 @@ def _plan(
     from mapper.network_runs import shapes
     from mapper.pretrained.weights import agents_of
 
-    names = objectives_of(aims.objectives)
+    names = objectives_of(designs.objectives)
     judging.check()
     model = cost_models.load(cost_model)
-    limits = aims.limits()
+    limits = designs.limits()
     agents_of(judging.pretrained, model.name)
     found = shapes(network)
     workload = Workload(
@@ -130,7 +123,7 @@ def _plan(
         dict(getattr(model, "options", {})),
     )
     plan = ExplorePlan(
-        network, workload, names, **limits, pretrained=judging.pretrained, seed=seed,
+        network, workload, names, **limits, pretrained=judging.pretrained, seed=designs.seed,
         gap=judging.gap, timeout=judging.timeout,
     )  # fmt: skip
     check_area(plan)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from mapper.commands.explore_options import DesignOptions, FrontOptions, RangeOptions
+from mapper.commands.explore_options import FrontOptions, JudgingOptions, SearchedDesigns
 from mapper.commands.options import OptionError
 from marl_runs import Column, SilentReporter, Store, go_on_with, print_json, print_rows, tell
 
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 
 def check_bound(
-    ranges: RangeOptions, judging: DesignOptions, files: FrontOptions, others: Mapping[str, bool]
+    designs: SearchedDesigns,
+    judging: JudgingOptions,
+    files: FrontOptions,
+    others: Mapping[str, bool],
 ) -> list[int]:
     """The capacities, where all that is given says something of the curve.
 
     Args:
-        ranges: Of which L2's is taken alone.
+        designs: Of which L2's range is taken alone.
         judging: Of which the gap is taken alone.
         files: Of which the picture, the rows and JSON are.
         others: Options by what they say, and whether one is given.
@@ -36,17 +39,17 @@ def check_bound(
     """
     judging.check()
     refused = {
-        "sweep but of --l2": ranges != RangeOptions(l2=ranges.l2),
-        "--wires, --pretrained and --timeout": judging != DesignOptions(gap=judging.gap),
+        "ranges but --l2, objectives and draws": designs != SearchedDesigns(l2=designs.l2),
+        "way to judge but --gap": judging != JudgingOptions(gap=judging.gap),
         "--page and --out": files.page is not None or files.out is not None,
         **others,
     }
     for name, given in refused.items():
         if given:
             raise OptionError(f"--bound: takes no {name}; leave it out")
-    if ranges.l2 is None:
+    if designs.l2 is None:
         raise OptionError("--bound: over which capacities? Give --l2, such as --l2 1k..1M")
-    return [int(value) for value in ranges.values()["l2_bytes"]]
+    return [int(value) for value in designs.values()["l2_bytes"]]
 
 
 def explore_bound(

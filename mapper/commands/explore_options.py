@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands.options import OptionError, picture_file
+from mapper.commands.stay_options import StayOptions
 from mapper.output import check_writable
 from marl_common import LARGEST_SEED, option, suggest
 from marl_runs import tell
@@ -145,6 +146,11 @@ class DrawOptions:
 
 
 @dataclass(frozen=True)
+class SearchedDesigns(DrawOptions, AimOptions, RangeOptions):
+    """Which designs are tried, and what they aim at."""
+
+
+@dataclass(frozen=True)
 class DesignOptions:
     """How each design is judged.
 
@@ -169,6 +175,11 @@ class DesignOptions:
         for name in ("gap", "timeout"):
             if math.isinf(getattr(self, name)):
                 raise OptionError(f"--{name}: got {getattr(self, name)}, expected a finite number")
+
+
+@dataclass(frozen=True)
+class JudgingOptions(StayOptions, DesignOptions):
+    """How each design is judged, and whether tensors stay on it."""
 
 
 @dataclass(frozen=True)

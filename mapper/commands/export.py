@@ -2,24 +2,74 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import (
-    DEFAULT_STORE,
-    OptionalLayer,
-    OptionError,
-    StoreOption,
-)
-from mapper.commands.problem_options import NamedChip
+from mapper.commands.options import OptionError
+from mapper.commands.problem_options import MaybeLayer, NamedChip
+from mapper.commands.work_options import StoreOption
 from mapper.output import check_writable
-from marl_common import takes_records
+from marl_common import option, takes_records
 
 if TYPE_CHECKING:
     from mapper.export.export_source import ExportSource
+
+
+@dataclass(frozen=True)
+class ExportTarget:
+    """What is written, and where.
+
+    Attributes:
+        to: zigzag, timeloop, accelforge, maestro, gemmini, c or python.
+        out: Folder for the files.
+    """
+
+    to: str = option("", autocompletion=completion.export_tools)
+    out: Path = option(Path("export"))
+
+
+@dataclass(frozen=True)
+class RunOption:
+    """A stored search.
+
+    Attributes:
+        run: A stored search instead: its number.
+    """
+
+    run: str | None = option(None)
+
+
+@dataclass(frozen=True)
+class StoredSearch(StoreOption, RunOption):
+    """A stored search, and where it is kept."""
+
+
+@dataclass(frozen=True)
+class LayerMapping(MaybeLayer):
+    """A layer with its mapping.
+
+    Attributes:
+        mapping: With --layer: a mapping as YAML.
+    """
+
+    mapping: Path | None = option(None, kind=Path)
+
+
+@dataclass(frozen=True)
+class ExportForm:
+    """How a mapping is written.
+
+    Attributes:
+        pad: Where a tile does not divide, export a larger layer.
+        openmp: With --to c: mark loops over units as parallel.
+    """
+
+    pad: bool = option(False, "", "--pad")
+    openmp: bool = option(False, "", "--openmp")
 
 
 @takes_records
@@ -28,46 +78,26 @@ def export(
     source: Annotated[
         Path | None, typer.Argument(help="Folder of `mapper search --out`.", show_default="none")
     ] = None,
-    to: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            help="zigzag, timeloop, accelforge, maestro, gemmini, c or python.",
-            autocompletion=completion.export_tools,
-        ),
-    ] = "",
-    out: Annotated[Path, typer.Option("--out", help="Folder for the files.")] = Path("export"),
-    run: Annotated[str | None, typer.Option(help="A stored search instead: its number.")] = None,
-    store: StoreOption = DEFAULT_STORE,
-    layer: OptionalLayer = None,
-    mapping: Annotated[Path | None, typer.Option(help="With --layer: a mapping as YAML.")] = None,
+    target: ExportTarget,
+    stored: StoredSearch,
+    given: LayerMapping,
     chip: NamedChip,
-    pad: Annotated[
-        bool, typer.Option("--pad", help="Where a tile does not divide, export a larger layer.")
-    ] = False,
-    openmp: Annotated[
-        bool, typer.Option("--openmp", help="With --to c: mark loops over units as parallel.")
-    ] = False,
+    form: ExportForm,
 ) -> None:
     """Write a mapping as a program, or with its accelerator and layer as another tool's files."""
     from mapper.export.export_files import check_tool, files_for, write_files
     from marl_runs import tell
 
-    check_tool(to)
-    found = _source(source, run, store, layer, mapping, chip.accelerator)
-    texts = files_for(to, found, pad=pad, openmp=openmp)
-    check_writable(out)
-    for path in write_files(out, texts):
+    check_tool(target.to)
+    found = _source(source, stored, given, chip.accelerator)
+    texts = files_for(target.to, found, pad=form.pad, openmp=form.openmp)
+    check_writable(target.out)
+    for path in write_files(target.out, texts):
         tell(f"wrote {path}")
 
 
 def _source(
-    folder: Path | None,
-    run: str | None,
-    store: str,
-    layer: str | None,
-    mapping: Path | None,
-    accelerator: str,
+    folder: Path | None, stored: StoredSearch, given: LayerMapping, accelerator: str
 ) -> ExportSource:
     """What is exported.
 
@@ -80,16 +110,17 @@ def _source(
     from mapper.export.export_source import ExportSource, of_folder, of_run
     from mapper.result_files import read_any_mapping
 
-    if [folder, run, mapping].count(None) != 2:
+    if [folder, stored.run, given.mapping].count(None) != 2:
         raise OptionError(
             "expected one of: a folder of `mapper search --out`, --run ID, or --layer with "
             "--mapping FILE"
         )
     if folder is not None:
         return of_folder(folder)
-    if run is not None:
-        return of_run(store, run)
-    if layer is None:
-        raise OptionError(f"--mapping {mapping} needs --layer, such as --layer mobilenetv2.2")
-    assert mapping is not None
-    return ExportSource(layers.parse(layer), load_chip(accelerator), read_any_mapping(mapping))
+    if stored.run is not None:
+        return of_run(stored.store, stored.run)
+    assert given.mapping is not None
+    if given.layer is None:
+        raise OptionError(f"--mapping {given.mapping} needs --layer, such as --layer mobilenetv2.2")
+    layer, chip = layers.parse(given.layer), load_chip(accelerator)
+    return ExportSource(layer, chip, read_any_mapping(given.mapping))

@@ -29,25 +29,21 @@ MOST_SAMPLES = 10**15
 MOST_SEEDS = 10_000
 """What options refuse to go beyond."""
 
-_LAYER = typer.Option(
-    "--layer",
-    "-l",
-    help="Zoo name (mobilenetv2.2), FILE.yaml:NAME, or in line: "
+LAYER_HELP = (
+    "Zoo name (mobilenetv2.2), FILE.yaml:NAME, or in line: "
     "conv:K=64,C=64,Y=58,X=58,R=3,S=3,stride=1, gemm:M=128,N=768,K=768 "
-    "(Y, X input extents, padding included).",
-    autocompletion=completion.layers,
+    "(Y, X input extents, padding included)."
 )
+OBJECTIVE_HELP = (
+    "latency, energy, edp, area, power, energy_total, edp_total, or a product "
+    "such as 'latency*area'; it is minimised."
+)
+_LAYER = typer.Option("--layer", "-l", help=LAYER_HELP, autocompletion=completion.layers)
 LayerOption = Annotated[str, _LAYER]
 OptionalLayer = Annotated[str | None, _LAYER]
 ObjectiveOption = Annotated[
     str,
-    typer.Option(
-        "--objective",
-        "-o",
-        help="latency, energy, edp, area, power, energy_total, edp_total, or a product "
-        "such as 'latency*area'; it is minimised.",
-        autocompletion=completion.objectives,
-    ),
+    typer.Option("--objective", "-o", help=OBJECTIVE_HELP, autocompletion=completion.objectives),
 ]
 SPACE_OPTIONS = (
     *("tiles", "filters", "parallel", "orders", "co_search", "dataflow", "full", "levels"),
@@ -59,9 +55,8 @@ DEFAULT_STORE = "runs.sqlite"
 StoreOption = Annotated[
     str, typer.Option("--store", metavar="PATH|URL", help="SQLite file, or any database URL.")
 ]
-TargetOption = Annotated[
-    float, typer.Option(help="Arrived is: value <= TARGET times the best any method found.")
-]
+TARGET_HELP = "Arrived is: value <= TARGET times the best any method found."
+TargetOption = Annotated[float, typer.Option(help=TARGET_HELP)]
 
 
 def checked_target(target: float) -> float:

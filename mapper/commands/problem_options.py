@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands import completion
-from mapper.commands.options import chip_of, cost_model_with, pairs_of, space_of
+from mapper.commands.options import (
+    LAYER_HELP,
+    OBJECTIVE_HELP,
+    chip_of,
+    cost_model_with,
+    pairs_of,
+    space_of,
+)
 from marl_common import option
 
 if TYPE_CHECKING:
@@ -18,6 +25,22 @@ if TYPE_CHECKING:
 FIELDS = {
     "rich_help_panel": "Accelerator, field by field (a number, or `none` for unlimited)",
 }
+
+
+@dataclass(frozen=True)
+class MaybeLayer:
+    """A layer, if any."""
+
+    layer: str | None = option(None, LAYER_HELP, "--layer", "-l", autocompletion=completion.layers)
+
+
+@dataclass(frozen=True)
+class LayerObjective(MaybeLayer):
+    """A layer, if any, and what is minimised."""
+
+    objective: str = option(
+        "edp", OBJECTIVE_HELP, "--objective", "-o", autocompletion=completion.objectives
+    )
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mapper.commands import completion
 from mapper.commands.method_options import MethodOptions
+from mapper.commands.network_options import NetworkOptions
 from mapper.commands.options import ObjectiveOption, OptionalLayer, OptionError, SeedOption
-from mapper.commands.pass_options import PassOptions
 from mapper.commands.problem_options import ProblemOptions
 from mapper.commands.proof_options import (
     ProofOptions,
@@ -17,68 +15,14 @@ from mapper.commands.proof_options import (
     check_certificate_file,
     time_of_search,
 )
-from mapper.commands.stay_options import StayOptions
 from mapper.commands.work_options import ResultOptions
-from marl_common import option, takes_records
+from marl_common import takes_records
 
 if TYPE_CHECKING:
     from layers import Layer
     from mapper.problem_spec import ProblemSpec
 
     Problems = Callable[[Layer, str], ProblemSpec]
-
-
-@dataclass(frozen=True)
-class NetworkOption:
-    """A network.
-
-    Attributes:
-        network: Search every layer of a network instead of one: of the zoo, or a YAML or CSV file.
-    """
-
-    network: str | None = option(None, autocompletion=completion.networks)
-
-
-@dataclass(frozen=True)
-class NetworkOptions(StayOptions, PassOptions, NetworkOption):
-    """A network, and what its layers share.
-
-    Attributes:
-        inputs: Of --fuse keep: runs of the network, one after another. Filters may stay in L2 from
-            one to the next; figures are a run's mean.
-        carry: Of --network with marl, what a layer takes over from those before it: nearest
-            (policies and best mappings of the nearest), shared (one set of policies, trained by all
-            in turn), nothing.
-    """
-
-    inputs: int = option(1, low=1)
-    carry: str | None = option(None, shown="nearest")
-
-    def check_words(self) -> None:
-        """Check the options; as :meth:`StayOptions.check_words`."""
-        super().check_words()
-        if self.inputs > 1 and self.fuse == "none":
-            raise OptionError(
-                f"--inputs {self.inputs}: runs share nothing without --fuse keep; give it"
-            )
-
-    def named(self) -> str | None:
-        """The network with its forward pass; None where a layer is searched."""
-        import layers
-
-        if self.network is None:
-            return None
-        return layers.in_pass(self.network, self.tokens, self.cache, self.batch)
-
-    def check_absent(self, workers: int | None) -> None:
-        """Refuse what says something of networks.
-
-        Raises:
-            OptionError: It is given.
-        """
-        for name in ("carry", "workers", "tokens", "cache", "batch"):
-            if (workers if name == "workers" else getattr(self, name)) is not None:
-                raise OptionError(f"--{name}: a single layer has one search; give --network N")
 
 
 @takes_records
@@ -149,14 +93,11 @@ def _search_kept(
     refused = {
         "--option": method.of_method, "--carry": shared.carry, "--limit": problem.limit,
         "--budget": method.budget, "--patience": method.patience, "--log": method.log,
-        "--timeout": proof.timeout, "--certificate": proof.certificate,
-        "--dataflow": problem.dataflow, "--max-memory": proof.max_memory,
+        "--timeout": proof.timeout, "--dataflow": problem.dataflow,
+        "--max-memory": proof.max_memory,
     }  # fmt: skip
-    check_kept(spec, method.method, refused, network, shared.fuse, shared.inputs)
-    search_kept(
-        network or "", spec.complete(), shared.fuse, results,
-        inputs=shared.inputs, counted=shared.counted, gap=proof.gap,
-    )  # fmt: skip
+    check_kept(spec, method.method, refused, network, shared, proof.certificate is not None)
+    search_kept(network or "", spec.complete(), results, shared, proof)
 
 
 def _search_network(

@@ -17,6 +17,8 @@ from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
 
 if TYPE_CHECKING:
     from layers import NetworkGraph
+    from mapper.commands.network_options import NetworkOptions
+    from mapper.commands.proof_options import ProofOptions
     from mapper.commands.work_options import ResultOptions
     from mapper.problem_spec import ProblemSpec
     from mapper.staying.kept_network import KeptNetwork
@@ -31,8 +33,8 @@ def check_kept(
     method: str | None,
     refused: Mapping[str, Any],
     network: str | None,
-    fuse: str,
-    inputs: int,
+    shared: NetworkOptions,
+    certified: bool,
 ) -> None:
     """Refuse options that a network with tensors that stay does not take.
 
@@ -42,16 +44,18 @@ def check_kept(
         refused: Options that say something else, by name; those that are None or empty are not
             given.
         network: The network.
-        fuse: ``keep`` or ``tiles``.
-        inputs: How often the network runs.
+        shared: Whether it is ``keep`` or ``tiles``, and how often the network runs.
+        certified: Whether a certificate is asked for.
 
     Raises:
         OptionError: One is given.
         KeepError: The chip, the model or the objective cannot be.
     """
+    from cost_models import Chain
     from mapper.commands.options import OptionError
     from mapper.staying.kept_network import check_inputs, check_keep, check_space
 
+    fuse, inputs = shared.fuse, shared.inputs
     if network is None:
         raise OptionError(f"--fuse {fuse}: a single layer has no others; give --network N")
     if method not in (None, *METHODS):
@@ -62,21 +66,24 @@ def check_kept(
     check_keep(spec.accelerator, spec.cost_model, spec.objective, f"--fuse {fuse}")
     check_inputs(spec.accelerator, inputs, f"--fuse {fuse}")
     check_space(spec.space)
+    if certified and (fuse == "tiles" or inputs > 1 or isinstance(spec.accelerator, Chain)):
+        raise OptionError(
+            "--certificate: where layers share the chip it is of --fuse keep, one run, and a chip "
+            "of two levels; leave it out"
+        )
 
 
 def search_kept(
     network: str,
     spec: ProblemSpec,
-    fuse: str,
     results: ResultOptions,
-    *,
-    inputs: int,
-    counted: bool,
-    gap: float,
+    shared: NetworkOptions,
+    proof: ProofOptions,
 ) -> None:
     """Search a network whose tensors may stay, and print totals with and without.
 
-    With `fuse` ``tiles`` layers may be fused besides.
+    With ``--fuse tiles`` layers may be fused besides. `proof` has the gap at which to stop, and the
+    certificate to write.
 
     The proofs live in a store, and the same command goes on where it stopped. Results have a folder
     for a page and the whole as JSON, if any. Exit code 1 says that it was stopped, or that a layer
@@ -98,16 +105,20 @@ def search_kept(
     with Store.open(results.location) as opened:
         prove = stored_proofs(opened, results.workers or cores(), SilentReporter())
 
+        proved: list[tuple[StayProof, Any]] = []
+
         def run(proofs: Sequence[StayProof]) -> Sequence[Any]:
             if sys.stderr.isatty():
                 tell(f"{len(proofs)} proofs")
-            return prove(proofs)
+            told = prove(proofs)
+            proved.extend(zip(proofs, told, strict=True))
+            return told
 
         try:
             kept = keep_network(
-                network, graph, setting, spec.objective, run, counted=counted,
-                gap=gap or USUAL_GAP, fused=FusedProblem if fuse == "tiles" else None,
-                inputs=inputs,
+                network, graph, setting, spec.objective, run, counted=shared.counted,
+                gap=proof.gap or USUAL_GAP,
+                fused=FusedProblem if shared.fuse == "tiles" else None, inputs=shared.inputs,
             )  # fmt: skip
         except (NetworkStoppedError, KeyboardInterrupt):
             tell(go_on_with())
@@ -121,6 +132,10 @@ def search_kept(
         print_kept(kept)
     if out is not None:
         _write(out, kept)
+    if proof.certificate is not None:
+        from mapper.commands.certifying import certify_kept
+
+        certify_kept(kept, spec, shared.counted, proved, proof.certificate)
 
 
 def _write(out: Path, kept: KeptNetwork) -> None:

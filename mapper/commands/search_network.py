@@ -215,16 +215,14 @@ def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, flo
     """
     import layers
     from mapper.staying.kept_network import check_keep
-    from mapper.staying.node_costs import NodeCosts
-    from mapper.staying.stay_proof import StaySetting
+    from mapper.staying.placement import Placement
 
     graph = layers.graph_of(network)
     first = spec(graph.layers[0])
     chip = check_keep(first.accelerator, first.cost_model, "edp", "--passes counted")
-    setting = StaySetting(chip, first.cost_model_options)
-    costs = NodeCosts(graph, setting, counted=True)
+    placement = Placement(graph, chip, first.cost_model_options, counted=True)
     nodes = [node for node in graph.nodes if node.layer is None]
-    found = [costs.pass_of(node, frozenset()) for node in nodes]
+    found = [placement.pass_of(node, frozenset()) for node in nodes]
     return {
         "passes": float(len(nodes)),
         "latency_cycles": sum(latency for latency, _, _ in found),

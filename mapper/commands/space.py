@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from mapper.commands import completion
-from mapper.commands.options import (
-    OptionError,
-)
+from mapper.commands.options import OptionError
 from mapper.commands.problem_options import NamedChip, SpaceOptions
-from marl_common import AsJson, takes_records
+from marl_common import AsJson, option, takes_records
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain
@@ -21,35 +18,53 @@ LEVELS = (1, 2, 3)
 """Memory levels that equation 1 is printed for on a chip of two."""
 
 
+@dataclass(frozen=True)
+class CountedLayers:
+    """The layers whose mappings are counted.
+
+    Attributes:
+        layer: Zoo name, FILE.yaml:NAME, or in line.
+        network: A network of the zoo, or a YAML or CSV file: all its layers.
+    """
+
+    layer: str | None = option(None, "", "--layer", "-l", autocompletion=completion.layers)
+    network: str | None = option(None, "", "--network", "-n", autocompletion=completion.networks)
+
+    def chosen(self) -> list[Layer]:
+        """The layers; none where nothing is said.
+
+        Raises:
+            OptionError: A layer and a network are given.
+        """
+        import layers
+
+        if self.layer is not None and self.network is not None:
+            raise OptionError("--layer and --network: got both, expected one of them")
+        if self.layer is not None:
+            return [layers.parse(self.layer)]
+        return [] if self.network is None else list(layers.layers_of(self.network))
+
+
+@dataclass(frozen=True)
+class Equation:
+    """Equation 1 of the paper.
+
+    Attributes:
+        tile_sizes: Equation 1: tile sizes of a dimension, n.
+        parallel_levels: Equation 1: levels of parallelism, k.
+    """
+
+    tile_sizes: int = option(10, low=1, high=10**9)
+    parallel_levels: int = option(3, low=1, high=3)
+
+
 @takes_records
 def space(
     *,
-    layer: Annotated[
-        str | None,
-        typer.Option(
-            "--layer",
-            "-l",
-            help="Zoo name, FILE.yaml:NAME, or in line.",
-            autocompletion=completion.layers,
-        ),
-    ] = None,
-    network: Annotated[
-        str | None,
-        typer.Option(
-            "--network",
-            "-n",
-            help="A network of the zoo, or a YAML or CSV file: all its layers.",
-            autocompletion=completion.networks,
-        ),
-    ] = None,
+    counted: CountedLayers,
     chip: NamedChip,
     space: SpaceOptions,
-    tile_sizes: Annotated[
-        int, typer.Option(min=1, max=10**9, help="Equation 1: tile sizes of a dimension, n.")
-    ] = 10,
-    parallel_levels: Annotated[
-        int, typer.Option(min=1, max=3, help="Equation 1: levels of parallelism, k.")
-    ] = 3,
+    equation: Equation,
     as_json: AsJson = False,
 ) -> None:
     """Print the size of the mapping space, exact and by the paper's equation 1.
@@ -57,28 +72,21 @@ def space(
     Equation 1 counts (n^d * d! * d!/(d-k)!)^l mappings of a nest of d loops on l memory levels,
     whether or not they differ; the map space holds what the searchers choose from.
     """
-    import layers
     from cost_models import load_chip
     from marl_runs import print_json
 
-    if layer is not None and network is not None:
-        raise OptionError("--layer and --network: got both, expected one of them")
-    chosen: list[Layer] = []
-    if layer is not None:
-        chosen = [layers.parse(layer)]
-    elif network is not None:
-        chosen = list(layers.layers_of(network))
+    chosen = counted.chosen()
     loaded, options = load_chip(chip.accelerator), space.options()
-    rows = [_row(one, loaded, options, tile_sizes, parallel_levels) for one in chosen]
-    table = _table(tile_sizes, parallel_levels)
+    rows = [_row(one, loaded, options, equation) for one in chosen]
+    table = _table(equation)
     if as_json:
         print_json({"layers": rows, "classes": table})
     else:
-        _print(rows, table, tile_sizes, parallel_levels)
+        _print(rows, table, equation)
 
 
 def _row(
-    layer: Layer, chip: Accelerator | Chain, options: dict[str, Any], tile_sizes: int, levels: int
+    layer: Layer, chip: Accelerator | Chain, options: dict[str, Any], equation: Equation
 ) -> dict[str, Any]:
     from cost_models import Chain
     from maestro_env import layer_class, make_space, mapping_space_size
@@ -96,7 +104,9 @@ def _row(
         "map_space": space.size,
         **others,
         **{
-            f"equation1_l{memory}": mapping_space_size(kind.loops, tile_sizes, levels, memory)
+            f"equation1_l{memory}": mapping_space_size(
+                kind.loops, equation.tile_sizes, equation.parallel_levels, memory
+            )
             for memory in _memories(chip)
         },
     }
@@ -109,11 +119,11 @@ def _memories(chip: Accelerator | Chain) -> tuple[int, ...]:
     return (len(chip.memories),) if isinstance(chip, Chain) else LEVELS
 
 
-def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
+def _table(equation: Equation) -> list[dict[str, Any]]:
     """The paper's Table II."""
     from maestro_env import LAYER_CLASSES, table_sizes
 
-    sizes = table_sizes(tile_sizes, levels)
+    sizes = table_sizes(equation.tile_sizes, equation.parallel_levels)
     return [
         {
             "class": name,
@@ -126,9 +136,7 @@ def _table(tile_sizes: int, levels: int) -> list[dict[str, Any]]:
     ]
 
 
-def _print(
-    rows: list[dict[str, Any]], table: list[dict[str, Any]], tile_sizes: int, levels: int
-) -> None:
+def _print(rows: list[dict[str, Any]], table: list[dict[str, Any]], equation: Equation) -> None:
     from marl_runs import Column, print_rows
 
     if rows:
@@ -157,8 +165,8 @@ def _print(
         )
         print()
     print_rows(
-        f"Equation 1 by kind of layer, {tile_sizes} tile sizes, {levels} levels of parallelism, "
-        "1 to 3 memory levels",
+        f"Equation 1 by kind of layer, {equation.tile_sizes} tile sizes, "
+        f"{equation.parallel_levels} levels of parallelism, 1 to 3 memory levels",
         [_short(row, "fewest", "most") for row in table],
         "",
         [

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption
 from marl_common import AsJson
+
+if TYPE_CHECKING:
+    from mapper.verdicts import Verdict
 
 
 def validate(
@@ -50,40 +53,51 @@ def validate(
 
         validate_certificate(certificate, as_json)
         return
-    from mapper.show.run_tables import shown_best
+    _validate_store(store, run, as_json)
+
+
+def _validate_store(store: str, run: str | None, as_json: bool) -> None:
+    """Evaluate the best mappings of a store's runs again, and print whether they hold."""
     from mapper.verdicts import validate as check
-    from marl_runs import Store, StoredRun, print_json, say
+    from marl_runs import Store, print_json, say
 
     with Store.open(store, create=False) as opened:
         verdicts = []
         for verdict in check(opened, run):
             verdicts.append(verdict)
             if not as_json:
-                # a tick, a cross, or a dash
-                sign = {True: "✓", False: "✗", None: "-"}[verdict.holds]
-                found = verdict.run
-                value = shown_best(found) if isinstance(found, StoredRun) else "-"
-                say(f"{sign} {found.id:>5}  {value:>14}  {found.name}")
-                if verdict.fault or verdict.unknown:
-                    say(f"         {verdict.fault or verdict.unknown}")
+                _print(verdict)
     wrong = sum(verdict.holds is False for verdict in verdicts)
     retired = sum(verdict.holds is None for verdict in verdicts)
     if as_json:
-        print_json(
-            [
-                {
-                    "id": v.run.id,
-                    "name": v.run.name,
-                    "stored": v.stored,
-                    "again": v.again,
-                    "holds": v.holds,
-                    "fault": v.fault or v.unknown,
-                }
-                for v in verdicts
-            ]
-        )
+        print_json([_row(verdict) for verdict in verdicts])
     else:
         apart = f", {retired} not replayed" if retired else ""
         say(f"{len(verdicts) - wrong - retired} of {len(verdicts)} results hold{apart}")
     if wrong:
         raise typer.Exit(1)
+
+
+def _print(verdict: Verdict) -> None:
+    """Print a tick, a cross or a dash, the value, and what is wrong."""
+    from mapper.show.run_tables import shown_best
+    from marl_runs import StoredRun, say
+
+    sign = {True: "✓", False: "✗", None: "-"}[verdict.holds]
+    found = verdict.run
+    value = shown_best(found) if isinstance(found, StoredRun) else "-"
+    say(f"{sign} {found.id:>5}  {value:>14}  {found.name}")
+    if verdict.fault or verdict.unknown:
+        say(f"         {verdict.fault or verdict.unknown}")
+
+
+def _row(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON has it."""
+    return {
+        "id": verdict.run.id,
+        "name": verdict.run.name,
+        "stored": verdict.stored,
+        "again": verdict.again,
+        "holds": verdict.holds,
+        "fault": verdict.fault or verdict.unknown,
+    }

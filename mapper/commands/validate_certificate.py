@@ -23,13 +23,14 @@ def validate_certificate(path: Path, as_json: bool) -> None:
         CertificateError,
         check_certificate,
         claim_of,
+        is_kept,
         is_of_network,
         problem_of,
         read_certificate,
         said_of,
     )
 
-    if is_of_network(path):
+    if is_of_network(path) or is_kept(path):
         _validate_network(path, as_json)
         return
     certificate = read_certificate(path)
@@ -53,27 +54,39 @@ def validate_certificate(path: Path, as_json: bool) -> None:
 
 
 def _validate_network(path: Path, as_json: bool) -> None:
-    """The same of a network's certificate."""
-    from mapper.certificate import CertificateError, check_network, network_claim, read_network
+    """The same of a network's certificate, with tensors that stay or without."""
+    from mapper.certificate import (
+        CertificateError,
+        KeptCertificate,
+        check_kept,
+        check_network,
+        is_kept,
+        kept_claim,
+        network_claim,
+        read_kept,
+        read_network,
+    )
 
-    certificate = read_network(path)
+    whole = read_kept(path) if is_kept(path) else read_network(path)
     checked: list[Checked] = []
-    fault = ""
+    fault, kept = "", isinstance(whole, KeptCertificate)
     try:
-        checked = check_network(certificate)
+        checked = check_kept(whole) if isinstance(whole, KeptCertificate) else check_network(whole)
     except CertificateError as error:
         fault = str(error)
     boxes = sum(one.boxes for one in checked)
     if as_json:
-        found = {name: getattr(certificate, name) for name in ("value", "bound", "gap", "counts")}
+        names = ("value", "bound", "gap", "stays" if kept else "counts")
+        found = {name: getattr(whole, name) for name in names}
         print_json({"holds": not fault, "fault": fault, **found, "boxes": boxes})
     elif fault:
         say(f"✗ {path}: {fault}")
     else:
         seconds = sum(one.seconds for one in checked)
-        say(f"✓ {path}: {network_claim(certificate)}")
-        shapes = f"the certificates of all {len(checked)} shapes hold"
-        say(f"  {shapes}: {boxes:,} boxes ({seconds:.2f} s)")
+        claim = kept_claim(whole) if isinstance(whole, KeptCertificate) else network_claim(whole)
+        say(f"✓ {path}: {claim}")
+        many = f"{len(checked)} {'parts' if kept else 'shapes'}"
+        say(f"  the certificates of all {many} hold: {boxes:,} boxes ({seconds:.2f} s)")
     if fault:
         raise typer.Exit(1)
 

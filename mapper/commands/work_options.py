@@ -10,15 +10,24 @@ from marl_common import MOST_THREADS, option
 
 
 @dataclass(frozen=True)
-class WorkOptions:
-    """Where work is kept, and how much of it is done at once.
+class StoreOption:
+    """Where work is kept.
 
     Attributes:
         store: SQLite file, or any database URL.
-        workers: Processes, one thread each; 0 takes one a core.
     """
 
     store: str = option(DEFAULT_STORE, metavar="PATH|URL")
+
+
+@dataclass(frozen=True)
+class WorkOptions(StoreOption):
+    """Where work is kept, and how much of it is done at once.
+
+    Attributes:
+        workers: Processes, one thread each; 0 takes one a core.
+    """
+
     workers: int = option(0, low=0, high=MOST_THREADS)
 
     @property

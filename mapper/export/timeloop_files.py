@@ -1,7 +1,7 @@
 """A mapping as inputs of Timeloop 4: architecture, problem and mapping, version 0.4.
 
 Source of the format: the documentation and examples of Timeloop and timeloopfe. A level that keeps
-nothing is a memory that everything passes, so that each of its units walks its own tile.
+nothing is a memory that everything bypasses, so that each of its units walks its own tile.
 """
 
 from __future__ import annotations

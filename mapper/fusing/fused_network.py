@@ -12,9 +12,10 @@ from mapper.fusing.group_costs import GroupCosts, GroupTilings
 from mapper.fusing.group_steps import GroupSteps, outside_of
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.network_result import LayerPart, NetworkResult, NodeResult
+from mapper.staying.rooms import Stays, taken_bits
 from mapper.staying.shape_facts import KnownMapping, Resident, SumWeights
 from mapper.staying.stay_proof import drawn
-from mapper.staying.stay_schedule import Groups, Stays, StaySchedule, taken_bits
+from mapper.staying.stay_schedule import Groups, StaySchedule
 
 AT_ONCE = 8
 """Tilings of a group that are looked at together."""

@@ -11,8 +11,8 @@ from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside
 from mapper.fusing.group_costs import GroupTilings
 from mapper.staying.network_result import FusedStep, LayerPart, NodeResult
 from mapper.staying.node_costs import NodeCosts
+from mapper.staying.rooms import Stays, taken_bits
 from mapper.staying.shape_facts import KnownMapping
-from mapper.staying.stay_schedule import Stays, taken_bits
 
 KnownPart = tuple[int, LayerPart, KnownMapping]
 """A layer's place in its group, its part in some fused tiles, and the mapping of this part."""

@@ -18,9 +18,9 @@ from mapper.staying.filter_costs import FilterCosts
 from mapper.staying.kept_network import OBJECTIVES, check_inputs, check_keep
 from mapper.staying.network_result import LayerPart, NetworkResult, NodeResult
 from mapper.staying.node_costs import NodeCosts
+from mapper.staying.rooms import Stays, taken_bits
 from mapper.staying.shape_facts import KnownMapping, Resident
 from mapper.staying.stay_proof import StaySetting
-from mapper.staying.stay_schedule import Stays, taken_bits
 
 MODELS = ("exact", "simulator")
 SAME = 1e-9

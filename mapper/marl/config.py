@@ -16,6 +16,16 @@ OF_THE_PAPER = (
 )
 """Options that mean something in the mode ``"paper"``; with the learner rllib also its others."""
 REWARDS = ("improvement", "rank", "relative")
+POSITIVE = (
+    *("elites", "worlds", "start", "hidden", "learning_rate", "batch", "epochs", "clip"),
+    *("acting", "greed", "proposals", "proposed", "checkpoint_every"),
+)
+SHARES = ("crossover", "local", "share", "exchange", "restart_policy", "unit_tiles")
+NOT_NEGATIVE = (
+    *("surrogate", "alike", "reunion", "patience", "idle", "dataset", "entropy"),
+    "self_imitation",
+)
+"""Options above 0, from 0 to 1, and of at least 0."""
 
 
 @dataclass(frozen=True)
@@ -130,39 +140,9 @@ class MarlConfig:
 
     def __post_init__(self) -> None:
         self._check_mode()
-        check_positive(
-            elites=self.elites,
-            worlds=self.worlds,
-            start=self.start,
-            hidden=self.hidden,
-            learning_rate=self.learning_rate,
-            batch=self.batch,
-            epochs=self.epochs,
-            clip=self.clip,
-            acting=self.acting,
-            greed=self.greed,
-            proposals=self.proposals,
-            proposed=self.proposed,
-            checkpoint_every=self.checkpoint_every,
-        )
-        check_shares(
-            crossover=self.crossover,
-            local=self.local,
-            share=self.share,
-            exchange=self.exchange,
-            restart_policy=self.restart_policy,
-            unit_tiles=self.unit_tiles,
-        )
-        for name in (
-            "surrogate",
-            "alike",
-            "reunion",
-            "patience",
-            "idle",
-            "dataset",
-            "entropy",
-            "self_imitation",
-        ):
+        check_positive(**{name: getattr(self, name) for name in POSITIVE})
+        check_shares(**{name: getattr(self, name) for name in SHARES})
+        for name in NOT_NEGATIVE:
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
         if not 0.0 <= self.discount <= 1.0:
@@ -171,6 +151,16 @@ class MarlConfig:
             raise ValueError("discount: only the mode paper has one; leave it out, or set mode")
         if self.growth < 1.0:
             raise ValueError(f"growth: got {self.growth!r}, expected at least 1")
+        self._check_learner()
+        if self.reward not in REWARDS:
+            raise ValueError(f"reward: got {self.reward!r}, expected one of {', '.join(REWARDS)}")
+
+    def _check_learner(self) -> None:
+        """Check what the learner takes.
+
+        Raises:
+            ValueError: There is no such learner, or it takes no such option.
+        """
         if self.learner not in LEARNERS:
             raise ValueError(f"learner: got {self.learner!r}, expected {' or '.join(LEARNERS)}")
         if self.ray_address and self.learner != "rllib":
@@ -182,8 +172,6 @@ class MarlConfig:
             raise ValueError(
                 f"shared_policy: only the learner batched shares policies, not {self.learner!r}"
             )
-        if self.reward not in REWARDS:
-            raise ValueError(f"reward: got {self.reward!r}, expected one of {', '.join(REWARDS)}")
 
     @property
     def learns(self) -> bool:

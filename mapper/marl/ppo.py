@@ -71,50 +71,52 @@ class PPO:
             elites: Mappings to imitate, as far as the config says.
         """
         config = self.config
-        observation = torch.from_numpy(batch.observation)
-        reward = torch.from_numpy(batch.reward).to(torch.float32)
-        rows, valid = _asked(batch.acting)
-        worlds = torch.from_numpy(rows)
-        of_parameter = torch.arange(len(rows))[:, None]
-        chosen, current = batch.chosen[rows, of_parameter], batch.current[rows, of_parameter]
-        free = batch.free[rows]
-        acts = ((self._of_agent @ torch.from_numpy(batch.acting.T.astype(np.float32))) > 0).float()
-
-        def of_agents(logs: Tensor) -> Tensor:
-            """``(A, B)`` sums over each agent's parameters of ``(P, M)`` logs."""
-            every = torch.zeros(len(rows), len(reward)).scatter_add(1, worlds, logs * valid)
-            return self._of_agent @ every
-
-        def forward() -> tuple[Tensor, Tensor, HeadLogs]:
-            logs, values = self.policies(observation, worlds, batch.chosen)
-            likely = self.mixture.log_policy(logs, chosen, current, free)
-            return likely, values, logs
-
-        likely, values, logs = forward()
-        before = of_agents(likely.detach())
-        weight = of_agents(self.mixture.log_weight(likely.detach(), chosen, current, free)).exp()
-        acts = acts * weight.clamp(max=LARGEST_WEIGHT)
-        advantage = reward - values.detach()
+        asked = _Asked.of(batch)
+        likely, values, logs = self._forward(asked)
+        before = self._by_agent(asked, likely.detach())
+        acts = self._weights(asked, likely.detach())
+        advantage = asked.reward - values.detach()
         if config.normalise:
             advantage = _normalised(advantage, acts)
         for epoch in range(config.epochs):
             if epoch:
-                likely, values, logs = forward()
-            after = of_agents(likely)
-            ratio = (after - before).clamp(-5.0, 5.0).exp()
+                likely, values, logs = self._forward(asked)
+            ratio = (self._by_agent(asked, likely) - before).clamp(-5.0, 5.0).exp()
             clipped = ratio.clamp(1.0 - config.clip, 1.0 + config.clip)
             gain = torch.minimum(ratio * advantage, clipped * advantage) * acts
-            error = (reward - values) ** 2 * acts
-            loss = (0.5 * error - gain).sum() / len(reward)
+            error = (asked.reward - values) ** 2 * acts
+            loss = (0.5 * error - gain).sum() / len(asked.reward)
             if entropy:
-                share = valid / valid.sum(dim=1, keepdim=True).clamp_min(1.0)
+                share = asked.valid / asked.valid.sum(dim=1, keepdim=True).clamp_min(1.0)
                 loss = loss + entropy * (logs.negative_entropy() * share).sum()
             if config.self_imitation and len(elites.values):
                 loss = loss - config.self_imitation * self._likelihood(elites)
-            self.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]  # torch has no type there
-            torch.nn.utils.clip_grad_norm_(self.policies.parameters(), MAX_GRADIENT)
-            self.optimizer.step()
+            self._step(loss)
+
+    def _forward(self, asked: _Asked) -> tuple[Tensor, Tensor, HeadLogs]:
+        """``(P, M)`` log-likelihoods of the choices, ``(A, B)`` values, and the heads' logs."""
+        logs, values = self.policies(asked.observation, asked.worlds, asked.batch.chosen)
+        likely = self.mixture.log_policy(logs, asked.chosen, asked.current, asked.free)
+        return likely, values, logs
+
+    def _by_agent(self, asked: _Asked, logs: Tensor) -> Tensor:
+        """``(A, B)`` sums over each agent's parameters of ``(P, M)`` logs."""
+        empty = torch.zeros(len(asked.worlds), len(asked.reward))
+        return self._of_agent @ empty.scatter_add(1, asked.worlds, logs * asked.valid)
+
+    def _weights(self, asked: _Asked, likely: Tensor) -> Tensor:
+        """``(A, B)`` importance weights of the agents' choices, 0 where an agent held still."""
+        acting = torch.from_numpy(asked.batch.acting.T.astype(np.float32))
+        acts = ((self._of_agent @ acting) > 0).float()
+        found = self.mixture.log_weight(likely, asked.chosen, asked.current, asked.free)
+        return acts * self._by_agent(asked, found).exp().clamp(max=LARGEST_WEIGHT)
+
+    def _step(self, loss: Tensor) -> None:
+        """Move the policies down a loss, by gradients of bounded norm."""
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.policies.parameters(), MAX_GRADIENT)
+        self.optimizer.step()
 
     def _likelihood(self, elites: Elites) -> Tensor:
         """Mean log-likelihood of the elites' choices where an agent observes them, a parameter."""
@@ -126,19 +128,47 @@ class PPO:
         return likely
 
 
-def _asked(acting: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Tensor]:
-    """Worlds in which each parameter acted, padded to the most.
+class _Asked(NamedTuple):
+    """What the heads are asked for a batch: of each parameter the worlds in which it acted.
 
     Args:
-        acting: ``(B, P)``.
-
-    Returns:
-        Rows ``(P, M)``, and 1.0 where one is no padding.
+        batch: The samples.
+        observation: ``(B, I)``.
+        reward: ``(B,)``.
+        worlds: ``(P, M)`` rows of the batch in which a parameter acted, padded to the most.
+        valid: ``(P, M)`` 1.0 where one is no padding.
+        chosen: ``(P, M)`` choices after.
+        current: ``(P, M)`` choices before.
+        free: ``(P, M)`` whether every agent drew from its policy alone.
     """
-    most = max(1, int(acting.sum(axis=0).max()))
-    rows = np.argsort(~acting.T, axis=1, kind="stable")[:, :most]
-    valid = np.take_along_axis(acting.T, rows, axis=1)
-    return rows, torch.from_numpy(valid.astype(np.float32))
+
+    batch: Transitions
+    observation: Tensor
+    reward: Tensor
+    worlds: Tensor
+    valid: Tensor
+    chosen: NDArray[np.int64]
+    current: NDArray[np.int64]
+    free: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, batch: Transitions) -> _Asked:
+        """Find the worlds in which each parameter acted."""
+        acting = batch.acting.T
+        most = max(1, int(acting.sum(axis=1).max()))
+        rows = np.argsort(~acting, axis=1, kind="stable")[:, :most]
+        valid = np.take_along_axis(acting, rows, axis=1)
+        parameter = np.arange(len(rows))[:, None]
+        return cls(
+            batch,
+            torch.from_numpy(batch.observation),
+            torch.from_numpy(batch.reward).to(torch.float32),
+            torch.from_numpy(rows),
+            torch.from_numpy(valid.astype(np.float32)),
+            batch.chosen[rows, parameter],
+            batch.current[rows, parameter],
+            batch.free[rows],
+        )
 
 
 def _normalised(advantage: Tensor, acts: Tensor) -> Tensor:

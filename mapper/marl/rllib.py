@@ -169,7 +169,6 @@ def policy_of(agent: int, *_: Any, **__: Any) -> str:
 def _algorithm_config(world: ChoosingEnv, key: str, config: RllibConfig, seed: int) -> Any:
     """RLlib's own config; a policy for each agent, in their order."""
     from ray.rllib.algorithms.ppo import PPOConfig
-    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
     from ray.tune.registry import register_env
 
     register_env("mapper-choosing", _world_of)
@@ -191,17 +190,7 @@ def _algorithm_config(world: ChoosingEnv, key: str, config: RllibConfig, seed: i
             policies=[policy_of(agent) for agent in world.possible_agents],
             policy_mapping_fn=policy_of,
         )
-        .rl_module(
-            model_config=DefaultModelConfig(
-                fcnet_hiddens=[config.hidden],
-                # As in the batched learner: one hidden layer for both, and heads that begin near 0,
-                # as a first value of random size would hide what small rewards say.
-                vf_share_layers=True,
-                head_fcnet_kernel_initializer="normal_",
-                head_fcnet_kernel_initializer_kwargs={"std": 0.01},
-                head_fcnet_bias_initializer="zeros_",
-            )
-        )
+        .rl_module(model_config=_model_config(config.hidden))
         .training(
             lr=config.learning_rate,
             gamma=0.0,
@@ -218,6 +207,23 @@ def _algorithm_config(world: ChoosingEnv, key: str, config: RllibConfig, seed: i
         )
         .reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=1)
         .debugging(seed=seed, log_level="ERROR")
+    )
+
+
+def _model_config(hidden: int) -> Any:
+    """An agent's network, as in the batched learner.
+
+    One hidden layer serves both heads, which begin near 0, as a first value of random size would
+    hide what small rewards say.
+    """
+    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+
+    return DefaultModelConfig(
+        fcnet_hiddens=[hidden],
+        vf_share_layers=True,
+        head_fcnet_kernel_initializer="normal_",
+        head_fcnet_kernel_initializer_kwargs={"std": 0.01},
+        head_fcnet_bias_initializer="zeros_",
     )
 
 

@@ -15,10 +15,8 @@ Draw = Callable[[int], IntArray]
 """Gives ``(n, P)`` actions, `n` at most what was asked for."""
 Heard = Callable[[IntArray, Evaluation], None]
 
-FIRST: Final = 16
-"""Proposals of the first batch; a first value comes soon."""
 PROPOSALS: Final = 64
-"""Samples before local search begins, and proposals of a restart."""
+"""Proposals before local search begins, and of a restart."""
 PARENTS: Final = 8
 CHILDREN: Final = 32
 """Children evaluated at a time; chosen on random problems, as all numbers here."""
@@ -26,8 +24,6 @@ BIAS: Final = 1.5
 """Exponent of the rank-biased selection of parents."""
 CROSSED, EXCHANGED = 0.5, 0.5
 """Shares of children with two parents, and with a move of two parameters at once."""
-PATIENCE: Final = 8
-"""Batches without improvement before proposals are drawn again."""
 
 
 class ProposalSearch:
@@ -48,7 +44,8 @@ class ProposalSearch:
         self._known: set[bytes] = set()
         self._parents: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
         self._values: FloatArray = np.empty(0)
-        self._samples = self._stale = 0
+        self._samples = self._drawn = 0
+        self._better = False
 
     def run(self, count: int) -> None:
         """Evaluate `count` samples.
@@ -62,10 +59,10 @@ class ProposalSearch:
 
     def _batch(self, most: int) -> IntArray:
         """Up to `most` new actions; uniform ones, old or new, where nothing new was found."""
-        if self._samples < PROPOSALS or self._stale >= PATIENCE or not len(self._parents):
-            self._stale = 0
-            wanted = PROPOSALS - self._samples % PROPOSALS if self._samples else FIRST
-            found = self._new(self.draw(min(wanted, most)), most)
+        if self._drawn % PROPOSALS or not self._better:
+            wanted = min(PROPOSALS - self._drawn % PROPOSALS, most)
+            self._drawn += wanted
+            found = self._new(self.draw(wanted), most)
         else:
             found = self._new(self._breed(), most)
         return found if len(found) else self.problem.space.sample(min(CHILDREN, most), self.rng)
@@ -101,6 +98,7 @@ class ProposalSearch:
         values = np.concatenate([self._values, evaluation.values[feasible]])
         every = np.concatenate([self._parents, actions[feasible]])
         best = np.argsort(values, kind="stable")[:PARENTS]
-        better = len(best) > 0 and (not len(self._values) or values[best[0]] < self._values[0])
-        self._stale = 0 if better else self._stale + 1
+        self._better = len(best) > 0 and (
+            not len(self._values) or bool(values[best[0]] < self._values[0])
+        )
         self._parents, self._values = every[best], values[best]

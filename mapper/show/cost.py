@@ -177,10 +177,10 @@ def bounds_of(
 
     Where the mapping has tensors bypass a level, they are those of mappings that may.
     """
-    passing = mapping is not None and any(mapping.bypass)
+    bypassed = mapping is not None and any(mapping.bypass)
     if mapping is not None and mapping.num_pes is not None:
         accelerator = replace(accelerator, num_pes=mapping.num_pes)
-    return figure_bounds(model, layer, accelerator, bypass=passing)
+    return figure_bounds(model, layer, accelerator, bypass=bypassed)
 
 
 def access_rows(cost: Cost) -> Sequence[dict[str, Any]]:

@@ -13,10 +13,9 @@ from cost_models import filter_load_cost
 from layers import GraphNode, Layer, NetworkGraph
 from mapper.staying.network_result import NodeResult
 from mapper.staying.node_costs import NodeCosts
-from mapper.staying.rooms import TensorRoom, can_stay, home_of
+from mapper.staying.rooms import Stays, TensorRoom, can_stay, home_of
 from mapper.staying.shape_facts import KnownMapping, Resident, ShapeFacts, SumWeights
 from mapper.staying.stay_proof import StaySetting
-from mapper.staying.stay_schedule import Stays
 
 
 class FilterCosts(NodeCosts):
@@ -70,7 +69,7 @@ class FilterCosts(NodeCosts):
         return sum(self.rooms[number].bits for number in filters)
 
     def resident(self, node: GraphNode, taken: Stays) -> Resident:
-        """See :meth:`NodeCosts.resident`."""
+        """See :meth:`Placement.resident`."""
         found = super().resident(node, taken)
         return found | {"filter"} if self._filter_of.get(node.name, -1) in taken else found
 

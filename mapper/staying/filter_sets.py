@@ -18,8 +18,9 @@ from typing import NamedTuple
 from mapper.staying.filter_costs import FilterCosts
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.network_result import CLOSE
+from mapper.staying.rooms import Stays
 from mapper.staying.shape_facts import SumWeights
-from mapper.staying.stay_schedule import Stays, StaySchedule, StepCost, schedule
+from mapper.staying.stay_schedule import StaySchedule, StepCost, schedule
 
 MOST_SETS = 64
 """Partly decided sets that are split for one schedule."""

@@ -28,8 +28,10 @@ def least_product(
         gap: Stop where the product is proven to be at most this share above the optimum.
     """
     lines, best = [CostLine(math.inf, one, floor(one)) for one in (ENERGY, LATENCY)], None
+    prices: list[float] = []
     price = _rounded(lines[0].value / lines[1].value)
     for _ in range(MOST_PRICES):
+        prices.append(price)
         weights = SumWeights(1.0, price)
         one = least(weights)
         lines.append(CostLine(math.inf, weights, one.bound))
@@ -38,11 +40,10 @@ def least_product(
         bound, price = _least_corner(lines)
         value = best.energy * best.latency
         price = _rounded(price)
-        known = any(line.weights == SumWeights(1.0, price) for line in lines)
-        if value <= bound * (1 + max(gap, CLOSE)) or known:
+        if value <= bound * (1 + max(gap, CLOSE)) or price in prices:
             break
     assert best is not None
-    return NetworkResult(best.steps, value, min(bound, value))
+    return NetworkResult(best.steps, value, min(bound, value), tuple(prices))
 
 
 def _rounded(price: float) -> float:

@@ -22,10 +22,10 @@ from mapper.staying.network_result import (
     UnmappableError,
 )
 from mapper.staying.node_costs import NodeCosts
-from mapper.staying.rooms import TensorRoom
+from mapper.staying.rooms import Stays, TensorRoom
 from mapper.staying.shape_facts import Resident, ShapeFacts, SumWeights
 from mapper.staying.stay_proof import BOTH, StayProof, StaySetting
-from mapper.staying.stay_schedule import NO_GROUPS, Groups, Stays, StaySchedule, schedule
+from mapper.staying.stay_schedule import NO_GROUPS, Groups, StaySchedule, schedule
 
 MOST_ROOMS = 12
 """Rooms of a shape that are proven; others are rounded to them, down for the answer, up for the

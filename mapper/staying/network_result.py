@@ -95,11 +95,13 @@ class NetworkResult:
         steps: Its nodes.
         value: Of the objective.
         bound: No schedule, and no mappings, have less.
+        prices: Of a cycle [nJ], whose sums bound a product.
     """
 
     steps: tuple[NodeResult, ...]
     value: float
     bound: float
+    prices: tuple[float, ...] = ()
 
     @property
     def gap(self) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import cost_models
-from cost_models import Chain, Moved, pass_cost
-from layers import GraphNode, Layer, NetworkGraph, NodeKind
+from cost_models import Chain
+from layers import GraphNode, Layer, NetworkGraph
 from mapper.staying.network_result import NodeResult
-from mapper.staying.rooms import home_of, rooms_of
+from mapper.staying.placement import Placement
+from mapper.staying.rooms import Stays, taken_bits
 from mapper.staying.shape_facts import (
     ENERGY,
     LATENCY,
@@ -20,25 +20,21 @@ from mapper.staying.shape_facts import (
     SumWeights,
 )
 from mapper.staying.stay_proof import StaySetting
-from mapper.staying.stay_schedule import Stays, taken_bits
 
 if TYPE_CHECKING:
     from baselines import StructureSpace
 
 
-class NodeCosts:
-    """What nodes cost at least, and at most as far as is known.
+class NodeCosts(Placement):
+    """What nodes cost at least, and at most as far as is known; see :class:`Placement`.
 
     Args:
         graph: The network.
         setting: Chip, model and space.
-        counted: Whether nodes without MACs cost what they move in every place; if not, only what
-            they move between DRAM and L2.
+        counted: Whether nodes without MACs cost what they move in every place.
         facts: What is known, by shape.
 
     Attributes:
-        rooms: What may stay.
-        capacity: Of L2 [bits]; inf without one.
         learnt: Grows where more is known.
     """
 
@@ -49,59 +45,13 @@ class NodeCosts:
         counted: bool = False,
         facts: dict[Layer, ShapeFacts] | None = None,
     ) -> None:
-        self.graph, self.setting, self._counted = graph, setting, counted
-        self.facts = {} if facts is None else facts
-        self.rooms = rooms_of(graph, setting.chip)
-        bits = home_of(setting.chip).capacity_bits
-        self.capacity = math.inf if bits is None else float(bits)
+        super().__init__(graph, setting.chip, setting.options, counted)
+        self.setting, self.facts = setting, {} if facts is None else facts
         self.learnt = 0
-        self._room_of = {name: n for n, room in enumerate(self.rooms) for name in room.tensors}
         self._shape = {node.layer: node.layer.renamed("") for node in graph.nodes if node.layer}
-        self._model = cost_models.load("exact", **setting.options)
-        self._sizes = {node.name: node.elements for node in graph.nodes} | {
-            name: math.prod(shape) for name, shape in graph.sources.items()
-        }
         self._roots: set[tuple[Layer, Resident, SumWeights]] = set()
         self._figures: set[tuple[Layer, Resident]] = set()
-        self._left: dict[tuple[int, Stays], float] = {}
         self._spaces: dict[Layer, StructureSpace] = {}
-
-    def _here(self, name: str, taken: Stays) -> bool:
-        """Whether a tensor is in L2."""
-        return self._room_of.get(name, -1) in taken
-
-    def resident(self, node: GraphNode, taken: Stays) -> Resident:
-        """What of a layer is in L2."""
-        pairs = zip(("input", "filter"), node.inputs, strict=False)
-        found = {kind for kind, name in pairs if self._here(name, taken)}
-        return frozenset(found | ({"output"} if self._here(node.name, taken) else set()))
-
-    def room(self, place: int, taken: Stays) -> float:
-        """Bytes of L2 that a node's tiles may take; inf where nothing else takes any."""
-        key = (place, taken)
-        if key not in self._left:
-            bits = taken_bits(self.rooms, taken, place)
-            self._left[key] = (self.capacity - bits) / 8 if bits else math.inf
-        return self._left[key]
-
-    def pass_of(self, node: GraphNode, taken: Stays) -> tuple[float, float, float]:
-        """Latency [cycles], energy [nJ] and bytes over DRAM's boundary of a node without MACs."""
-        here = [self._here(name, taken) for name in (*node.reads, node.name)]
-        if not self._counted and not any(here):
-            return 0.0, 0.0, 0.0
-        moved = {"dram_read": 0, "l2_read": 0, "dram_written": 0, "l2_written": 0}
-        for name, inside in zip(node.reads, here, strict=False):
-            size = self._sizes[name]
-            if node.kind is NodeKind.CONCAT and len(node.reads) == 1:
-                size = min(size, node.elements)  # a part
-            moved["l2_read" if inside else "dram_read"] += size
-        moved["l2_written" if here[-1] else "dram_written"] = node.elements
-        if not self._counted:
-            moved["l2_read"] = moved["l2_written"] = 0
-        latency, energy = pass_cost(self._model, self.setting.chip, Moved(**moved))
-        widths = self.setting.chip.widths
-        bits = moved["dram_read"] * widths.input + moved["dram_written"] * widths.output
-        return float(latency), energy, bits / 8
 
     def of(self, place: int, taken: Stays, weights: SumWeights, upper: bool) -> float:
         """What a node costs as far as is known (`upper`), or at least."""

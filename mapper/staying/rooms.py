@@ -5,10 +5,14 @@ They stay in the level next to DRAM, the chip's home for tensors: L2, or the fir
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cost_models import Accelerator, Buffer, Chain
 from layers import KEEPS_SIZE, GraphNode, NetworkGraph, NodeKind
+
+Stays = frozenset[int]
+"""Rooms, by their number, that are taken."""
 
 
 def home_of(chip: Accelerator | Chain) -> Buffer:
@@ -100,3 +104,11 @@ def _place_taken(
         if other.elements == node.elements and other.bits == node.bits:
             return name
     return None
+
+
+def taken_bits(rooms: Sequence[TensorRoom], taken: Stays, place: int) -> int:
+    """What tensors take during a node, or during the group that begins there [bits].
+
+    A tensor that is read in a group stays until its end.
+    """
+    return sum(rooms[n].bits if rooms[n].first < place else rooms[n].first_bits for n in taken)

@@ -13,12 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mapper.staying.rooms import TensorRoom
+from mapper.staying.rooms import Stays, TensorRoom, taken_bits
 
 MOST_STATES = 512
 """Sets of tensors that are kept after a node."""
-Stays = frozenset[int]
-"""Rooms, by their number, that are taken."""
 StepCost = Callable[[int, Stays], float]
 """The least or the known cost of a node, by the rooms that are taken during it."""
 
@@ -130,14 +128,6 @@ def _path(
         groups += [(place, end - place)] if end - place > 1 else []
         end = place
     return tuple(reversed(stays)), tuple(reversed(groups))
-
-
-def taken_bits(rooms: Sequence[TensorRoom], taken: Stays, place: int) -> int:
-    """What tensors take during a node, or during the group that begins there [bits].
-
-    A tensor that is read in a group stays until its end.
-    """
-    return sum(rooms[n].bits if rooms[n].first < place else rooms[n].first_bits for n in taken)
 
 
 def _choices(

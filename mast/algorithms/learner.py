@@ -214,7 +214,7 @@ class ValueLearner:
         joint = self.networks["mixer"](chosen, batch.states, *self._choices(batch, values))
         loss = batch.mean(self.errors(batch, values, joint, aim))
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         if self.config.step_at_topology or not topology or self.sparsifier is None:
             self.optimizer.step()
         return {"loss": loss.detach(), "q": joint.mean().detach()}

@@ -16,7 +16,7 @@ _NARROW = 4  # columns up to which MKL's product takes less time than a call of 
 
 def _linear() -> Any:
     """The layer of oneDNN, ``None`` where PyTorch was built without it."""
-    if torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+    if torch.backends.mkldnn.is_available():
         return getattr(torch.ops.mkldnn, "_linear_pointwise", None)
     return None
 

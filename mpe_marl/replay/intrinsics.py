@@ -24,7 +24,7 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: list[Any]
     return builder.bitcast(at, _BYTE)
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # as Numba's version has it
+@intrinsic
 def prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
     """``prefetch(array, row, column)``: fetch the cache line of ``array[row, column]``."""
     signature = types.void(array, types.intp, types.intp)
@@ -39,7 +39,7 @@ def prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
     return signature, generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # as Numba's version has it
+@intrinsic
 def copy_row(typing_context: Any, target: Any, to: Any, source: Any, row: Any, nbytes: Any) -> Any:
     """``copy_row(target, to, source, row, nbytes)``: memcpy of one row of a C-ordered table."""
     signature = types.void(target, types.intp, source, types.intp, types.intp)

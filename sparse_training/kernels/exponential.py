@@ -24,7 +24,7 @@ def _constant(kind: Any, number: float) -> Any:
     return ir.Constant(kind, [number] * kind.count)
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def exponential(typing_context: Any, vector: Any) -> Any:
     """``exponential(vector)``: e to each number; 0 where that is below the smallest normal number.
 

@@ -55,7 +55,7 @@ def vector_of(scalar: Any, size: int) -> VectorType:
     return VectorType(scalar, size * 8 // scalar.bitwidth)
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def numbers_at(typing_context: Any, address: Any, one: Any) -> Any:
     """``numbers_at(address, one)``: the numbers at an address, of the type of `one`."""
     kind = types.CPointer(one)
@@ -89,7 +89,7 @@ def address_of(tensor: torch.Tensor | None) -> int:
     return 0 if tensor is None else tensor.data_ptr()
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def after(typing_context: Any, numbers: Any, count: Any) -> Any:
     """``after(numbers, count)``: the numbers without the first `count`."""
 
@@ -125,7 +125,7 @@ load_part = _loader(NARROW)
 """The same for a narrow vector."""
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def store(typing_context: Any, numbers: Any, at: Any, vector: Any) -> Any:
     """``store(numbers, at, vector)``: write a vector."""
 
@@ -150,7 +150,7 @@ def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def splat(typing_context: Any, number: Any) -> Any:
     """``splat(number)``: a wide vector of one number."""
     vector = vector_of(number, WIDE)
@@ -161,7 +161,7 @@ def splat(typing_context: Any, number: Any) -> Any:
     return vector(number), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def zeros(typing_context: Any, numbers: Any) -> Any:
     """``zeros(numbers)``: a wide vector of zeros, of the numbers' type."""
     vector = vector_of(numbers.dtype, WIDE)
@@ -187,7 +187,7 @@ times, divide = _binary("fmul"), _binary("fdiv")
 """``add(a, b)``, ``subtract(a, b)``, ``times(a, b)``, ``divide(a, b)``: of each pair of numbers."""
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def add_product(typing_context: Any, total: Any, a: Any, b: Any) -> Any:
     """``add_product(total, a, b)``: ``total + a * b`` of vectors."""
 
@@ -197,7 +197,7 @@ def add_product(typing_context: Any, total: Any, a: Any, b: Any) -> Any:
     return total(total, a, b), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def larger(typing_context: Any, a: Any, b: Any) -> Any:
     """``larger(a, b)``: the larger of each pair of numbers."""
 
@@ -207,7 +207,7 @@ def larger(typing_context: Any, a: Any, b: Any) -> Any:
     return a(a, b), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def hide_first(typing_context: Any, vector: Any, count: Any) -> Any:
     """``hide_first(vector, count)``: -inf instead of the first `count` numbers."""
 
@@ -220,7 +220,7 @@ def hide_first(typing_context: Any, vector: Any, count: Any) -> Any:
     return vector(vector, types.intp), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def inverse_root(typing_context: Any, vector: Any) -> Any:
     """``inverse_root(vector)``: 1 / square root of each number."""
 
@@ -234,7 +234,7 @@ def inverse_root(typing_context: Any, vector: Any) -> Any:
     return vector(vector), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def add_scaled(typing_context: Any, total: Any, number: Any, vector: Any) -> Any:
     """``add_scaled(total, number, vector)``: ``total + number * vector``."""
 
@@ -244,7 +244,7 @@ def add_scaled(typing_context: Any, total: Any, number: Any, vector: Any) -> Any
     return total(total, total.scalar, vector), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def add_dot(typing_context: Any, sums: Any, a: Any, b: Any) -> Any:
     """``add_dot(sums, a, b)``: partial sums of the dot product of two wide vectors."""
 
@@ -261,7 +261,7 @@ def add_dot(typing_context: Any, sums: Any, a: Any, b: Any) -> Any:
     return sums(sums, a, b), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def positive(typing_context: Any, vector: Any) -> Any:
     """``positive(vector)``: 0 instead of each number below it; nan stays."""
 
@@ -272,7 +272,7 @@ def positive(typing_context: Any, vector: Any) -> Any:
     return vector(vector), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def where_positive(typing_context: Any, vector: Any, switch: Any) -> Any:
     """``where_positive(vector, switch)``: 0 wherever the switch is not above 0."""
 
@@ -283,7 +283,7 @@ def where_positive(typing_context: Any, vector: Any, switch: Any) -> Any:
     return vector(vector, switch), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+@intrinsic
 def total(typing_context: Any, vector: Any) -> Any:
     """``total(vector)``: the sum of its numbers, halves first."""
 

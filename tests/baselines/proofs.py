@@ -121,7 +121,7 @@ def random_wide_problem(rng: np.random.Generator, most: int = 8, moving: int = 8
         low, high = (int(n) for n in rng.integers(0, 2, 2))
         layer = replace(layer, padding=(min(low, layer.Y), 0, 0, min(high, layer.X)))
     model = random_model(rng)
-    options = dict(model.options)  # type: ignore[attr-defined]
+    options = dict(model.options)
     options |= {
         "padding": _pick(rng, "counted", "free", "free"),
         "window": _pick(rng, "touched", "touched", "box"),

@@ -123,4 +123,4 @@ def test_malformed_rows_are_named() -> None:
     with pytest.raises(MappingError, match="mapping 2: orders"):
         load("exact").evaluate_batch(layer, chip, bad)
     with pytest.raises(MappingError, match="ChainBatch on a Chain"):
-        load("exact").evaluate_batch(layer, chip, [])  # type: ignore[arg-type]
+        load("exact").evaluate_batch(layer, chip, [])

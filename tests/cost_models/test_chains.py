@@ -58,7 +58,7 @@ def test_a_mapping_of_two_levels_has_the_same_figures_as_a_chain(seed: int) -> N
         whole = replace(chip, num_pes=chip.num_pes // mapping.cluster_size * mapping.cluster_size)
         cost = model.evaluate(layer, whole, mapping)
         chain, entries = as_chain(whole, mapping, layer)
-        again = model.evaluate(layer, chain, entries)  # type: ignore[arg-type]
+        again = model.evaluate(layer, chain, entries)
         assert cost.feasible == again.feasible
         if not cost.feasible:
             continue
@@ -75,7 +75,7 @@ def test_the_kernel_counts_chains_as_the_simulator_executes_them(seed: int) -> N
     exact, simulator = cost_models.load("exact"), cost_models.load("simulator")
     chip, layer = random_chip(rng, 1 + seed % 4), random_layer(rng)
     mapping = random_mapping(rng, chip, layer)
-    costs: list[Any] = [model.evaluate(layer, chip, mapping) for model in (exact, simulator)]  # type: ignore[arg-type]
+    costs: list[Any] = [model.evaluate(layer, chip, mapping) for model in (exact, simulator)]
     assert costs[0].feasible
     assert costs[0].levels == costs[1].levels
     for figure in FIGURES:
@@ -140,7 +140,7 @@ def test_rows_of_a_nest_run_every_mac_once_where_the_simulator_runs_it(depth: in
         rows = mapping.loops(layer, chip)
         outside = [row for row in rows if row.level != MAC]
         steps = list(walk(outside, {(): tuple(map(range, layer.extents))}))
-        recorder = Recorder(options.nest(layer, chip, mapping))  # type: ignore[arg-type]
+        recorder = Recorder(options.nest(layer, chip, mapping))
         recorder.run()
         assert len(steps) == len(recorder.seen)
         for step, seen in zip(steps, recorder.seen, strict=True):
@@ -205,8 +205,7 @@ def test_a_memory_may_stand_more_than_once() -> None:
     }
     mapping = cost_models.mapping_from(data)
     costs: list[Any] = [
-        cost_models.load(name).evaluate(layer, chip, mapping)  # type: ignore[arg-type]
-        for name in ("exact", "simulator")
+        cost_models.load(name).evaluate(layer, chip, mapping) for name in ("exact", "simulator")
     ]
     assert costs[0].levels == costs[1].levels
     held = costs[0].levels["Buffer"].bytes

@@ -14,10 +14,10 @@ from benchmarks.crosscheck import (
     OF_THE_TOOL,
     Compared,
     compare,
-    read,
 )
+from benchmarks.frame import known
 
-ROWS = read(Path(__file__).parent / "data" / "crosscheck_sample.csv")
+ROWS = known(Path(__file__).parent / "data" / "crosscheck_sample.csv")
 """A sample of the whole table, with rows of every tool, metric and cause."""
 
 

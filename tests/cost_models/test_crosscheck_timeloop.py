@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cost_models
-from benchmarks.crosscheck import INPUTS, read
+from benchmarks.crosscheck import INPUTS
 from benchmarks.crosscheck_timeloop import (
     LIKE,
     NO_BYPASS,
@@ -34,9 +34,10 @@ from benchmarks.crosscheck_timeloop_rules import (
 )
 from benchmarks.crosscheck_zigzag import BYPASS, KEY, DividingMapping
 from benchmarks.export_cases import cases
+from benchmarks.frame import known
 from cost_models import Accelerator
 
-ROWS = read(Path(__file__).parent / "data" / "timeloop_bypass.csv")
+ROWS = known(Path(__file__).parent / "data" / "timeloop_bypass.csv")
 """What `python -m benchmarks.crosscheck --timeloop --write` kept of Timeloop 3.0.3: a sample."""
 WRITTEN = """
 === mac ===

@@ -1,15 +1,13 @@
 """No model answers with figures that are impossible, whatever layer, chip and space it is given."""
 
-import importlib.util
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cost_models
 import layers
+from benchmarks.impossible import trials
 from cost_models import Accelerator, MappingBatch, ReasonCode, load
 from cost_models.figure_places import (
     AREA_UM2,
@@ -38,38 +36,25 @@ from cost_models.maestro.guard import GUARD_LAWS
 from cost_models.maestro.judging import judge
 from maestro_env import MapSpace
 
-ROOT = Path(__file__).parents[2]
 
-
-@pytest.fixture(scope="module")
-def trial():
-    """The script that draws hostile layers, chips and spaces."""
-    spec = importlib.util.spec_from_file_location("impossible", ROOT / "benchmarks/impossible.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["impossible"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["impossible"]
-
-
-def findings(trial, model, samples: int) -> tuple[Counter[str], int]:
+def findings(model, samples: int) -> tuple[Counter[str], int]:
     total, feasible = Counter(), 0
     library = list(cost_models.PRESETS.values())
-    for _, _, answers, found in trial.trials(model, samples, 1, library):
+    for _, _, answers, found in trials(model, samples, 1, library):
         total.update(found)
         feasible += answers
     return total, feasible
 
 
 @pytest.mark.parametrize(("name", "samples"), [("maestro", 20_000), ("exact", 4_000)])
-def test_no_answer_is_impossible(trial, name, samples):
-    total, feasible = findings(trial, load(name, threads=1), samples)
+def test_no_answer_is_impossible(name, samples):
+    total, feasible = findings(load(name, threads=1), samples)
     assert feasible > samples / 10
     assert sum(total.values()) == 0, {law: count for law, count in total.items() if count}
 
 
-def test_the_trial_finds_what_the_guard_keeps_out(trial):
-    total, _ = findings(trial, load("maestro", guard=False, threads=1), 20_000)
+def test_the_trial_finds_what_the_guard_keeps_out():
+    total, _ = findings(load("maestro", guard=False, threads=1), 20_000)
     found = {law.split(":")[0] for law, count in total.items() if count}
     assert {"FEWER_MACS", "MORE_MACS", "FASTER_THAN_PEAK", "NEGATIVE"} <= found
 

@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"
 PACKAGES = ("mapper", "marl_mapper", "baselines", "maestro_env", "cost_models", "layers")
-COMPILED = "cost_models/exact/"
-"""The exact model's kernels, whose comments follow when they are next compiled."""
+LATER = ("cost_models/exact/floors.py",)
+"""Modules whose words follow with the next change of theirs."""
 
 
 def banned() -> list[str]:
@@ -36,7 +36,7 @@ def texts() -> list[Path]:
     docs = ROOT / "docs"
     pages = [ROOT / "README.md", *docs.glob("*.md"), *docs.glob("tutorials/*.md")]
     modules = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
-    kept = [path for path in modules if not path.relative_to(ROOT).as_posix().startswith(COMPILED)]
+    kept = [path for path in modules if path.relative_to(ROOT).as_posix() not in LATER]
     return [path for path in [*pages, *kept] if path.is_file() and path != GLOSSARY]
 
 

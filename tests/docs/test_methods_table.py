@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def methods_table(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import methods_table
-
-    return methods_table
+from benchmarks import marl_controls, methods_table, networks_table, table3_summary
+from benchmarks.frame import DATA, known
 
 
 def run(method, layer, seed, curve, cost_model="maestro"):
@@ -35,7 +26,7 @@ def run(method, layer, seed, curve, cost_model="maestro"):
     }
 
 
-def test_rows_are_medians_of_seeds_and_geometric_means_of_cases(methods_table, tmp_path):
+def test_rows_are_medians_of_seeds_and_geometric_means_of_cases(tmp_path):
     runs = [
         *(run("marl", "vgg16.1", seed, [[1, 20.0], [5, 10.0]]) for seed in range(2)),
         run("marl", "vgg16.4", 0, [[1, 30.0], [9, 15.0]]),
@@ -60,7 +51,7 @@ def test_rows_are_medians_of_seeds_and_geometric_means_of_cases(methods_table, t
     }
 
 
-def test_rows_of_methods_without_runs_are_kept_where_the_anchor_agrees(methods_table, tmp_path):
+def test_rows_of_methods_without_runs_are_kept_where_the_anchor_agrees(tmp_path):
     def rows(*runs):
         return methods_table.method_rows(list(runs), "maestro", 1.05)
 
@@ -82,50 +73,38 @@ def test_rows_of_methods_without_runs_are_kept_where_the_anchor_agrees(methods_t
         methods_table.joined(rows(marl, better), path, "marl", order)
 
 
-def test_a_run_below_a_proven_bound_ends_it(methods_table):
+def test_a_run_below_a_proven_bound_ends_it():
     low = [run("ga", "vgg16.1", 0, [[1, 1.0]], cost_model="exact")]
     with pytest.raises(SystemExit, match="below the proven bound"):
         methods_table.references(low, "exact")
 
 
 def test_every_case_has_a_proven_optimum():
-    with (BENCHMARKS.parent / "docs" / "data" / "case-optima.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = known(DATA / "case-optima.csv")
     assert len(rows) == 36
     assert all(0 < float(row["bound"]) == float(row["value"]) for row in rows)
 
 
 def test_the_tables_of_controls_are_made_of_the_runs_that_are_kept(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import marl_controls
-
     kept = dict(marl_controls.TABLES)
     monkeypatch.setattr(marl_controls, "TABLES", {n: tmp_path / p.name for n, p in kept.items()})
     marl_controls.make()
     for name, path in kept.items():
         anew = (tmp_path / path.name).read_text()
-        assert anew == path.read_text(), f"{name}: run python benchmarks/marl_controls.py"
+        assert anew == path.read_text(), f"{name}: run python -m benchmarks marl_controls"
 
 
-def test_table_iii_and_the_networks_are_made_of_the_layers_that_are_kept(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import methods_table
-    import networks_table
-    import table3_summary
-
+def test_table_iii_and_the_networks_are_made_of_the_layers_that_are_kept(tmp_path):
     for name, rows in (
         ("table3-summary.csv", table3_summary.rows()),
         ("networks.csv", networks_table.table()),
     ):
         methods_table.write(rows, tmp_path / name)
-        kept = BENCHMARKS.parent / "docs" / "data" / name
+        kept = DATA / name
         assert (tmp_path / name).read_text() == kept.read_text(), f"{name}: make it again"
 
 
-def test_a_ratio_has_the_interval_of_its_cases_and_runs(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import marl_controls
-
+def test_a_ratio_has_the_interval_of_its_cases_and_runs():
     def kept(method, layer, seed, best):
         one = run(method, layer, seed, [[1, best]])
         return {**one, "samples to 5 %": marl_controls.arrival(one, 10.0)}
@@ -146,10 +125,7 @@ def test_a_ratio_has_the_interval_of_its_cases_and_runs(monkeypatch):
     assert [one["samples to 5 %"] for one in runs[:3]] == [1, "", ""]
 
 
-def test_shapes_that_come_again_are_no_further_evidence(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import networks_table
-
+def test_shapes_that_come_again_are_no_further_evidence():
     names = [f"mobilenetv2.{i}" for i in range(53)]
     shapes = networks_table.distinct_shapes(names)
     assert len(shapes) == 31

@@ -19,6 +19,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import findings
+from benchmarks.frame import known
+
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKED = ("../README.md", "results.md", "marl.md", "sparse.md", "mst.md", "mpe.md", "paper.md")
 """Pages on which every table is checked."""
@@ -108,9 +111,7 @@ def test_a_wrong_figure_is_found(tmp_path: Path) -> None:
     assert list(faults("figures", kept, ["it takes 0.291 s"])) == [f"{kept} has no 0.291"]
 
 
-def test_the_findings_are_those_of_the_files_they_come_from(monkeypatch) -> None:
-    monkeypatch.syspath_prepend(str(DOCS.parent / "benchmarks"))
-    import findings
-
-    kept = (DOCS / "data" / "findings.csv").read_text(encoding="utf-8")
-    assert findings.text() == kept, "run: python benchmarks/findings.py"
+def test_the_findings_are_those_of_the_files_they_come_from() -> None:
+    kept = known(DOCS / "data" / "findings.csv")
+    found = [{name: str(cell) for name, cell in row.items()} for row in findings.rows()]
+    assert found == kept, "run: python -m benchmarks findings"

@@ -42,8 +42,8 @@ def in_process(words: list[str]) -> tuple[int | None, str, str]:
     texts = []
     for stream in (out, err):
         stream.flush()
-        texts.append(stream.buffer.getvalue().decode("utf-8"))  # type: ignore[attr-defined]
-    return end.value.code, *texts  # type: ignore[return-value]
+        texts.append(stream.buffer.getvalue().decode("utf-8"))
+    return end.value.code, *texts
 
 
 def in_bash(command: str, folder: Path) -> tuple[int | None, str, str]:

@@ -116,7 +116,7 @@ def test_modules_of_torch_and_their_onnx_files_are_graphs(tmp_path: Path) -> Non
     torch = pytest.importorskip("torch", reason="needs the extra rl")
     pytest.importorskip("onnxscript", reason="needs the extra dev")
 
-    class Block(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Block(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.first = torch.nn.Conv2d(3, 8, 3, padding=1)

@@ -51,7 +51,7 @@ def test_many_worlds_equal_single_ones() -> None:
 
 def test_masks_leave_out_what_cannot_fit() -> None:
     env = gymnasium.make("MaestroEnv-v0", accelerator="nvdla-cacc", layer=LAYER)
-    problem = env.unwrapped.problem  # type: ignore[attr-defined]
+    problem = env.unwrapped.problem
     _, info = env.reset(seed=0)
     masks = info["action_mask"]
     masked = [i for i, mask in enumerate(masks) if not mask.all()]
@@ -69,7 +69,7 @@ def test_layers_share_one_action_space() -> None:
         layers=["resnet18.2", "mobilenetv2.2", "gemm:M=128,N=768,K=768"],
     )
     _, info = env.reset(seed=0)
-    names = env.unwrapped.worlds.names  # type: ignore[attr-defined]
+    names = env.unwrapped.worlds.names
     assert "GlobalBuffer.order" in names
     terminated, steps = False, 0
     while not terminated:
@@ -101,7 +101,7 @@ def test_a_mapping_is_shown_as_its_loops() -> None:
     )
     drawn.reset(seed=0)
     drawn.step(drawn.action_space.sample())
-    assert drawn.render().shape == (512, 800, 3)  # type: ignore[union-attr]
+    assert drawn.render().shape == (512, 800, 3)
 
 
 def test_what_knows_two_levels_alone_is_refused() -> None:

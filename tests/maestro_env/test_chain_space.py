@@ -28,7 +28,7 @@ def test_canonical_actions_are_the_same_mappings(memories: int, options: dict[st
     rng = np.random.default_rng(memories)
     for text in LAYERS:
         chip = random_chip(rng, memories)
-        space = ChainSpace(layer(text), chip, **options)  # type: ignore[arg-type]
+        space = ChainSpace(layer(text), chip, **options)
         actions = space.sample(60, 3)
         canonical = space.canonical(actions)
         assert (space.canonical(canonical) == canonical).all()
@@ -48,7 +48,7 @@ def test_equal_keys_cost_the_same(options: dict[str, object]) -> None:
     alike = 0
     for memories in (1, 2, 3):
         chip = random_chip(rng, memories)
-        space = ChainSpace(small, chip, **options)  # type: ignore[arg-type]
+        space = ChainSpace(small, chip, **options)
         batch = space.decode(space.sample(1500, 0))
         costs = EXACT.evaluate_batch(small, chip, batch)
         keys = nest_keys(small, chip, batch, load("exact").capabilities.symmetry)
@@ -98,6 +98,26 @@ def test_filters_are_shared_by_units_where_they_stay_whole() -> None:
     assert (batch.whole_tiles(space.layer.extents)[:, 1, 4] == 1).all()  # a filter row a PE
 
 
+def test_a_full_space_puts_three_dimensions_on_an_axis() -> None:
+    chip = CHAINS["simba"]
+    space = ChainSpace(layers.get("resnet18.5"), chip, full=True)
+    assert "GlobalBuffer.axis0.dim3" in space.names
+    assert "GlobalBuffer.axis0.dim4" not in space.names
+    assert "AccumulationBuffer.axis0.dim3" not in space.names  # K and C alone
+    action = dict.fromkeys(space.names, 0) | _chosen(
+        space, {"dim": "K", "units": 1, "dim2": "C", "units2": 2, "dim3": "Y", "units3": 3}
+    )
+    batch = space.decode(np.array([list(action.values())]))
+    spreads = [one for one in batch[0].entries[1].parallel if one.units > 1]
+    assert [(one.dim, one.units) for one in spreads] == [("C", 2), ("Y", 2)]  # of 4 units
+    assert space.decode(space.encode(batch))[0] == batch[0]
+
+
+def _chosen(space: ChainSpace, axis: dict[str, str | int]) -> dict[str, int]:
+    names = {f"GlobalBuffer.axis0.{name}": value for name, value in axis.items()}
+    return {n: space.parameters[space.index(n)].choices.index(v) for n, v in names.items()}
+
+
 def test_a_mapping_outside_the_space_says_what_is_offered() -> None:
     space = ChainSpace(layers.get("resnet18.5"), CHAINS["nvdla-cacc"])
     other = ChainSpace(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], tiles="any")
@@ -129,7 +149,7 @@ def test_a_mapping_outside_the_space_says_what_is_offered() -> None:
 )
 def test_options_of_another_kind_are_refused(options: object, says: str) -> None:
     with pytest.raises(MapSpaceError, match=says):
-        make_space(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], options)  # type: ignore[arg-type]
+        make_space(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], options)
 
 
 @pytest.mark.parametrize("name", CHAINS)

@@ -48,7 +48,7 @@ def test_the_default_space_is_as_it_was() -> None:
     with pytest.raises(MapSpaceError, match=r"use MapSpace\(full=True\)"):
         plain.encode(SPACE.decode(SPACE.sample(50, 0)))
     with pytest.raises(MapSpaceError, match=r"space\.full"):
-        MapSpace(LAYER, CHIP, full="yes")  # type: ignore[arg-type]
+        MapSpace(LAYER, CHIP, full="yes")
 
 
 def test_what_the_chip_does_not_hold_is_no_choice() -> None:

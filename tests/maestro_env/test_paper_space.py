@@ -1,5 +1,6 @@
 """The mapping paper's spaces: their columns, and where they may be used."""
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -52,7 +53,6 @@ def test_the_space_is_for_two_cost_models_and_known_by_name() -> None:
 
 
 def test_the_environment_and_the_name_are_one_space() -> None:
-    gymnasium = pytest.importorskip("gymnasium")
     environment = gymnasium.make("maestro_env:MaestroEnvPaper-v0", layer="vgg16.4")
     problem = environment.unwrapped.problem
     named = Problem("vgg16.4", "archgym", "latency", "maestro", "paper")

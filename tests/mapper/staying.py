@@ -34,7 +34,7 @@ class Bare:
 
 
 def prove_here(proofs: Sequence[StayProof]) -> list[Any]:
-    return [proof.run(Bare()) for proof in proofs]  # type: ignore[arg-type]
+    return [proof.run(Bare()) for proof in proofs]
 
 
 def random_network(rng: np.random.Generator, residual: bool) -> NetworkGraph:

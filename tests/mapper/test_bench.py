@@ -203,7 +203,7 @@ def test_the_optimum_is_the_library_s_and_its_environment_rewards_it_with_one(
 ) -> None:
     env = gymnasium.make(f"maestro_env:{problem.id}")
     env.reset(seed=0)
-    built, mapping = env.unwrapped.problem, problem.mapping  # type: ignore[attr-defined]
+    built, mapping = env.unwrapped.problem, problem.mapping
     batch = (
         MappingBatch.from_mappings([mapping], built.layer.extents)
         if isinstance(mapping, Mapping)
@@ -222,7 +222,7 @@ def test_a_reference_of_rewards_is_a_finite_number_of_one_problem() -> None:
     assert Rewards(problem, reference=7.0).reference == 7.0
     for wrong in (0, -1.0, float("inf"), float("nan"), True, "7"):
         with pytest.raises(EnvError, match="reference: got"):
-            Rewards(problem, reference=wrong)  # type: ignore[arg-type]
+            Rewards(problem, reference=wrong)
     with pytest.raises(EnvError, match="for 3 layers, expected None"):
         gymnasium.make("maestro_env:MaestroEnvNetwork-v0", layers="mlp", reference=1.0)
     assert np.isfinite(Rewards(problem).reference)

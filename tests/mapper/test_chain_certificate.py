@@ -45,7 +45,7 @@ def _few_first_samples() -> Iterator[None]:
 def spec_of(problem: Problem, **more: Any) -> ProblemSpec:
     fields: dict[str, Any] = {
         "objective": problem.objective.name,
-        "cost_model_options": dict(problem.cost_model.options),  # type: ignore[attr-defined]
+        "cost_model_options": dict(problem.cost_model.options),
     }
     layer, chip = problem.layer, problem.accelerator
     return ProblemSpec(layer, layer.name, chip, "chip", **(fields | more)).complete()

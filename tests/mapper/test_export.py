@@ -11,8 +11,8 @@ import yaml
 
 import layers
 from benchmarks import export_cases, export_costs, export_counts
-from benchmarks.crosscheck import read
 from benchmarks.export_rules import INSIDE, ONCE
+from benchmarks.frame import known
 from cost_models import (
     Accelerator,
     Chain,
@@ -222,14 +222,14 @@ def test_zigzag_gives_the_energy_and_cycles_of_the_exact_model():
 def test_the_tables_of_costs_have_both_tools_and_nothing_unexplained(name):
     rows = [
         {key: float(text) if text[:1].isdigit() else text for key, text in row.items()}
-        for row in read(DATA / f"{name}.csv")
+        for row in known(DATA / f"{name}.csv")
     ]
     assert Counter(row["tool"] for row in rows) == {"zigzag": 60, "accelforge": 60}
     assert all(export_costs.reproduced(row) for row in rows)
 
 
 def test_the_table_of_counts_has_three_hundred_mappings_and_nothing_unexplained():
-    rows = read(DATA / "export-counts.csv")
+    rows = known(DATA / "export-counts.csv")
     for tool in ("zigzag", "accelforge"):
         dram = [row for row in rows if row["tool"] == tool and row["memory"] == "DRAM"]
         assert sum(int(row["mappings"]) for row in dram) == 300 * len(TENSORS) * 2

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import yaml
 
-from benchmarks.chain_searchers import known, write
 from benchmarks.export_cases import drawn
 from benchmarks.field import command
 from benchmarks.field.accelforge import AccelForge, parts
@@ -18,11 +17,13 @@ from benchmarks.field.answer import ToolError
 from benchmarks.field.cases import FieldCase
 from benchmarks.field.environments import SAID, asked, python_of
 from benchmarks.field.factorflow import FactorFlow
+from benchmarks.field.gamma import Gamma, gamma_row
 from benchmarks.field.loops import AnswerError, Keep, Loop, mapping_of
 from benchmarks.field.ours import choices_beyond, expanded, space_of
 from benchmarks.field.row import COLUMNS
 from benchmarks.field.table import table_text
 from benchmarks.field.zigzag import ZigZag
+from benchmarks.frame import known, write
 from layers import parse
 from mapper.export.accelforge_files import (
     ForgeSpatialLoop,
@@ -43,16 +44,26 @@ UNEVEN = {
     },
     "units": {"D1": [["C", 3], ["K", 7], ["OY", 8]]},
     "energy_pj": 197560288.32,
+    "cycles": 600000.0,
     "cpu_s": 11.6,
 }
 """What LOMA answered on `BERT`."""
+GAMMA = """Network 0 {{ Layer CONV {{ Type: CONV
+Dimensions {{ K: 768, C: 768, Y: 128, X: 1, R: 1, S: 1 }}
+Dataflow {{
+TemporalMap({0},{0}) C; TemporalMap(1,1) R; TemporalMap({1},{1}) K; TemporalMap(1,1) S;
+TemporalMap(1,1) X'; SpatialMap({2},{2}) Y'; Cluster({6},P);
+TemporalMap({4},{4}) Y'; TemporalMap(1,1) S; TemporalMap(1,1) R; TemporalMap(1,1) X';
+SpatialMap({3},{3}) C; TemporalMap({5},{5}) K;
+}} }} }}"""
+"""GAMMA's mapping of `BERT` by six tiles and a cluster."""
 
 
 def node(one: ToolNode) -> dict[str, Any]:
     """An exported node as `accelforge_map` prints one."""
     names = {ForgeStorage: "Storage", ForgeTemporal: "Temporal", ForgeSpatialLoop: "Spatial"}
     said = {name: value if name == "tensors" else str(value) for name, value in one}
-    return said | {"node": names.get(type(one), "Compute")}  # type: ignore[arg-type]
+    return said | {"node": names.get(type(one), "Compute")}
 
 
 @pytest.mark.parametrize("chip", ["edge", "simba", "eyeriss-rs"])
@@ -97,14 +108,14 @@ def test_an_answer_that_is_no_mapping_of_ours_is_told(
         mapping_of(parse("gemm:M=4,N=4,K=4"), parts, [levels])
 
 
-def test_an_answer_of_zigzag_is_in_no_space_with_three_dimensions_on_an_axis() -> None:
+def test_an_answer_of_zigzag_with_three_dimensions_on_an_axis_is_in_the_full_space() -> None:
     answer = ZigZag("loma").read(BERT, UNEVEN)
     mapping = answer.mapping
     assert mapping is not None
-    assert answer.energy_nj == pytest.approx(197560.288)
-    assert BERT.cost(mapping).energy_nj == pytest.approx(answer.energy_nj, rel=1e-3)
+    assert answer.value == pytest.approx(197560.288)
+    assert BERT.ours(mapping) == pytest.approx(answer.value, rel=1e-3)
     assert len(expanded(BERT.chip, mapping).entries) == 6
-    assert space_of(BERT, mapping) == "none"
+    assert space_of(BERT, mapping) == "full"
     assert choices_beyond(mapping) == (
         "L2 keeps input, then filter and output; C and K and Y on axis 0 of L2"
     )
@@ -114,7 +125,7 @@ def test_an_answer_of_zigzag_is_in_no_space_with_three_dimensions_on_an_axis() -
 def test_the_least_space_that_has_an_answer_is_told(units: str, space: str) -> None:
     told = {"C": ["C", 3], "K": ["K", 7], "Y": ["OY", 8]}
     outside = [told[dim] for dim in told if dim not in units]
-    loops = {t: [*levels[:-1], [*levels[-1], *outside]] for t, levels in UNEVEN["loops"].items()}  # type: ignore[attr-defined]
+    loops = {t: [*levels[:-1], [*levels[-1], *outside]] for t, levels in UNEVEN["loops"].items()}
     said = UNEVEN | {"units": {"D1": [told[dim] for dim in units]}, "loops": loops}
     mapping = ZigZag("loma").read(BERT, said).mapping
     assert mapping is not None
@@ -137,25 +148,62 @@ def test_accelforge_gets_the_dimensions_that_an_axis_takes(tmp_path: Path) -> No
 
 def test_factorflow_gets_elements_and_products_alone(tmp_path: Path) -> None:
     tool = FactorFlow(tmp_path)
-    tool.state(FieldCase(GEMM, "eyeriss-rs"), tmp_path)
+    tool.state(FieldCase(GEMM, "eyeriss-rs", "edp"), tmp_path)
     stated = json.loads((tmp_path / "levels.json").read_text())
     sizes = {one["name"]: one.get("size") for one in stated["levels"]}
     assert sizes["GLB"] == 51200
     assert sizes["Spads_filter"] == 224
     assert stated["product"] == {"M": 24, "K": 12, "N": 16}
     with pytest.raises(ToolError, match="single products alone"):
-        tool.state(FieldCase(CONV, "edge"), tmp_path)
+        tool.state(FieldCase(CONV, "edge", "edp"), tmp_path)
+    with pytest.raises(ToolError, match="EDP alone"):
+        tool.state(FieldCase(GEMM, "edge"), tmp_path)
+
+
+def test_gamma_gets_inputs_as_maestro_counts_them(tmp_path: Path) -> None:
+    tool = Gamma(tmp_path, tmp_path)
+    tool.state(FieldCase(CONV, "edge", "latency"), tmp_path)
+    said = json.loads((tmp_path / "problem.json").read_text())
+    assert said["dimensions"] == [8, 4, 14, 14, 3, 3, 1]
+    assert said["chip"]["num_pe"] == 168
+    for layer, chip in ((CONV, "simba"), (CONV + ",stride=2", "edge"), ("bert_base.4", "edge")):
+        with pytest.raises(ToolError, match=r"two levels|no strides"):
+            tool.state(FieldCase(layer, chip), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "cluster", "why"),
+    [
+        ((110, 104, 27, 1, 24, 4), 56, "MACs 59572224, at least 75497472 MACs needed"),
+        ((96, 96, 16, 1, 4, 4), 32, ""),
+    ],
+)
+def test_an_answer_of_gamma_is_judged_by_our_port_with_its_guard(
+    tiles: tuple[int, ...], cluster: int, why: str
+) -> None:
+    said = {"mapping": GAMMA.format(*tiles, cluster), "energy_nj": 1.0, "cpu_s": 1, "cycles": 9.0}
+    case = FieldCase("bert_base.0", "edge", "latency")
+    row = gamma_row(Gamma(Path(), Path()), case, said, "")
+    assert row["theirs_by_tool"] == 9.0
+    assert why in row["why"]
+    assert (row["ratio"] == "") == bool(why) == bool(row["why"])
+
+
+def test_salsa_anneals_for_one_figure_alone(tmp_path: Path) -> None:
+    assert ZigZag("salsa").command("python", tmp_path, "latency")[-2:] == ["salsa", "latency"]
+    with pytest.raises(ToolError, match="energy or latency alone"):
+        ZigZag("salsa").command("python", tmp_path, "edp")
 
 
 def test_rows_of_the_table_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "field.csv"
-    row = dict.fromkeys(COLUMNS, "") | {"tool": "factorflow", "chip": "edge"}
+    row = dict.fromkeys(COLUMNS, "") | {"tool": "factorflow", "chip": "edge", "objective": "edp"}
     write(table, COLUMNS, [row | {"layer": "mobilenetv2.2", "why": "kept"}])
     home = tmp_path / "home"
     python = home / "prettytable3.11.0-3.11" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text("")
-    cases = ["edge/mobilenetv2.2", "edge/mobilenetv2.4"]
+    cases = ["edge/mobilenetv2.2/edp", "edge/resnet18.2/edp"]
     words = ["--tools", "factorflow", "--home", str(home), "--out", str(table), "--cases", *cases]
     command.main(words)
     assert [one["why"] for one in known(table)] == ["kept", "single products alone"]
@@ -184,7 +232,7 @@ def _old(folder: Path) -> FactorFlow:
 
 def test_an_answer_is_asked_once_and_a_dead_mapper_is_told(tmp_path: Path) -> None:
     tool = FactorFlow(tmp_path / "nothing")
-    case = FieldCase(GEMM, "edge")
+    case = FieldCase(GEMM, "edge", "edp")
     with pytest.raises(ToolError, match="No module named 'arch'"):
         asked(tool, case, "python3", tmp_path, 20)
     (tmp_path / SAID).write_text('{"levels": []}')

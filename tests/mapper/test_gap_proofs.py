@@ -84,7 +84,7 @@ def test_a_stale_entry_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert replace(kept, seconds=known.seconds) == known
     stale = replace(known, value=known.value * 0.99)
     monkeypatch.setattr(known_optima, "_library", lambda: {known.key: stale})
-    with pytest.raises(OptimaError, match=r"stored as .*build_optima\.py"):
+    with pytest.raises(OptimaError, match=r"stored as .*benchmarks build_optima"):
         known_optimum(problem)
     (path.with_suffix(".bad")).write_text("key,layer\nx,y\n")
     with pytest.raises(OptimaError, match="line 2"):

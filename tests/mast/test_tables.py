@@ -5,19 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "mast"
-
-
-@pytest.fixture
-def plan(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import plan
-
-    return plan
+from benchmarks.mast import plan, rates, table1
 
 
 def finish(folder, cell, value, gap=None):
@@ -32,7 +23,7 @@ def finish(folder, cell, value, gap=None):
     (folder / cell.file).write_text(json.dumps([result]))
 
 
-def test_a_record_keeps_runs_whose_files_are_gone(plan, tmp_path):
+def test_a_record_keeps_runs_whose_files_are_gone(tmp_path):
     cells = [plan.Cell("tag-3", "mast", 0.95, seed) for seed in range(3)]
     record = tmp_path / "record.csv"
     for cell, value in zip(cells[:2], (1.0, 2.0), strict=True):
@@ -58,13 +49,6 @@ def test_a_record_keeps_runs_whose_files_are_gone(plan, tmp_path):
     assert plan.recorded(record, [], cells[2:]) == both[2:]
 
 
-@pytest.fixture
-def rates(plan):
-    import rates
-
-    return rates
-
-
 def finish_rates(rates, folder, arm, means):
     """Leave the runs of an arm, with these mean returns by rate; what is chosen from them."""
     for rate, mean in means.items():
@@ -74,7 +58,7 @@ def finish_rates(rates, folder, arm, means):
     return rates.with_choice(list(rates.tried(arm, folder, run=False)))
 
 
-def test_rates_double_until_the_mean_return_falls(plan, rates, tmp_path):
+def test_rates_double_until_the_mean_return_falls(tmp_path):
     arm = plan.Cell("tag-3", "mast", 0.9, 0)
     means = {0.001: 2.0, 0.002: 4.0, 0.004: 3.75, 0.008: 9.0}
     found = finish_rates(rates, tmp_path, arm, means)
@@ -93,7 +77,7 @@ def test_rates_double_until_the_mean_return_falls(plan, rates, tmp_path):
     assert plan.Rates(None).of(arm) is None
 
 
-def test_an_algorithm_without_rates_takes_those_of_qmix(plan, rates, tmp_path):
+def test_an_algorithm_without_rates_takes_those_of_qmix(tmp_path):
     arm = plan.Cell("tag-3", "mast", 0.9, 0)
     found = finish_rates(rates, tmp_path, arm, {0.001: 1.0, 0.002: 2.0, 0.004: 0.0})
     other = replace(arm, algorithm="ow-qmix")
@@ -105,7 +89,7 @@ def test_an_algorithm_without_rates_takes_those_of_qmix(plan, rates, tmp_path):
     assert (chosen.of(other), chosen.of(arm)) == (0.001, 0.002)
 
 
-def test_rates_are_halved_where_a_higher_one_is_worse(plan, rates, tmp_path):
+def test_rates_are_halved_where_a_higher_one_is_worse(tmp_path):
     wide = plan.Cell("tag-3", "dense+", 0.0, 0, options=("--hidden", "256"))
     means = {0.001: 5.0, 0.002: 4.0, 0.0005: 6.0}
     found = finish_rates(rates, tmp_path, wide, means)
@@ -123,7 +107,7 @@ def test_rates_are_halved_where_a_higher_one_is_worse(plan, rates, tmp_path):
     assert chosen.of(plan.Cell("tag-3", "dense+", 0.0, 0)) is None
 
 
-def test_an_interrupted_run_is_gone_on_with(plan, tmp_path, monkeypatch):
+def test_an_interrupted_run_is_gone_on_with(tmp_path, monkeypatch):
     cell = plan.Cell("tag-3", "mast", 0.9, 0)
     asked = []
 
@@ -146,7 +130,7 @@ def test_an_interrupted_run_is_gone_on_with(plan, tmp_path, monkeypatch):
     assert left.value.code == 130
 
 
-def test_a_run_is_told_its_rate_and_what_is_left_out(plan, tmp_path):
+def test_a_run_is_told_its_rate_and_what_is_left_out(tmp_path):
     cell = plan.Cell("tag-3", "mast", 0.9, 0, options=("--without", "sm"))
     words = cell.words(tmp_path, 1000, 0.002)
     assert words[words.index("--lr") + 1] == "0.002"
@@ -154,9 +138,7 @@ def test_a_run_is_told_its_rate_and_what_is_left_out(plan, tmp_path):
     assert "--set" not in cell.words(tmp_path, 1000)
 
 
-def test_the_smoke_schedule_has_every_arm_once(plan, monkeypatch, capsys):
-    import table1
-
+def test_the_smoke_schedule_has_every_arm_once(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["table1.py", "--schedule", "smoke", "--list"])
     plan.run_table(None, table1.CELLS, table1.table)
     listed = capsys.readouterr().out.splitlines()
@@ -165,7 +147,7 @@ def test_the_smoke_schedule_has_every_arm_once(plan, monkeypatch, capsys):
     assert all("mast-smoke" in line and "--episodes 32" in line for line in listed)
 
 
-def test_no_run_is_begun_after_one_that_does_not_end(plan, tmp_path, monkeypatch):
+def test_no_run_is_begun_after_one_that_does_not_end(tmp_path, monkeypatch):
     cells = [plan.Cell("tag-3", "mast", 0.9, seed) for seed in range(5)]
     begun = []
 

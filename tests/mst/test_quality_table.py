@@ -7,15 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "mst"
-
-
-@pytest.fixture
-def table(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import table
-
-    return table
+from benchmarks.mst import table
 
 
 def row(schedule, arm, rate, bits, above=None, dense_from=0.85):
@@ -28,7 +20,7 @@ def row(schedule, arm, rate, bits, above=None, dense_from=0.85):
     return {**named, **bpb, **against, **halves, **costs}
 
 
-def test_rows_of_an_earlier_report_stay_and_new_ones_replace_their_own(table):
+def test_rows_of_an_earlier_report_stay_and_new_ones_replace_their_own():
     kept = [row("short", "mst", "0.008", 2.5), row("long", "mst", "0.008", 1.8)]
     new = [row("middle", "mst", "0.008", 2.1), row("short", "mst", "0.008", 2.4)]
     assert table.together(kept, new) == [new[1], new[0], kept[1]]
@@ -37,7 +29,7 @@ def test_rows_of_an_earlier_report_stay_and_new_ones_replace_their_own(table):
     assert len(table.together(kept, [earlier])) == len(kept) + 1
 
 
-def test_rows_that_stay_are_held_against_the_best_mst_by_their_means(table):
+def test_rows_that_stay_are_held_against_the_best_mst_by_their_means():
     kept = [row("short", "mst", "0.008", 2.5, 0.0), row("short", "dense", "0.004", 2.4, -0.1)]
     untouched = row("long", "dense", "0.004", 1.5, -0.3)
     new = [row("short", "mst", "0.004", 2.25, 0.0), row("short", "rigl", "0.016", 2.5, 0.25)]
@@ -51,7 +43,7 @@ def test_rows_that_stay_are_held_against_the_best_mst_by_their_means(table):
     assert last == untouched
 
 
-def test_a_run_says_what_attention_and_new_weights_it_had(table):
+def test_a_run_says_what_attention_and_new_weights_it_had():
     config = table.settings(table.SCHEDULES["short"], "cpu")
     found = {}
     for arm in ("mst", "rigl", "static", "dense"):
@@ -63,7 +55,7 @@ def test_a_run_says_what_attention_and_new_weights_it_had(table):
     }  # fmt: skip
 
 
-def test_controls_of_equal_time_cost_more_than_those_of_equal_count(table):
+def test_controls_of_equal_time_cost_more_than_those_of_equal_count():
     counted, timed = table.SCHEDULES["short"], table.SCHEDULES["short-time"]
     config = table.settings(counted, "cpu")
     corpus = (Path("nowhere"), "digest")
@@ -79,7 +71,7 @@ def test_controls_of_equal_time_cost_more_than_those_of_equal_count(table):
     assert sizes["mst"][0] == sizes["mst"][1]
 
 
-def test_arms_are_held_against_mst_at_its_best_rate(table):
+def test_arms_are_held_against_mst_at_its_best_rate():
     """By equal seeds: 1 and 2 are shared with one MST, none is with what it is not held against."""
 
     def curve(seed, bits):

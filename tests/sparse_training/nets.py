@@ -49,7 +49,7 @@ class Run:
         self.config = SparsityConfig(**{"sparsity": 0.6, **config})
         self.net = Net(backend, dtype).to(device)
         layers = {f"layer{i}": layer for i, layer in enumerate(self.net.layers)}
-        self.sparsifier = Sparsifier(layers, self.config, seed=3)  # type: ignore[arg-type]
+        self.sparsifier = Sparsifier(layers, self.config, seed=3)
         if attach:
             self.sparsifier.attach()
         self.optimizer = SparseAdam(
@@ -68,7 +68,7 @@ class Run:
             self.sparsifier.want_gradients()
         self.optimizer.zero_grad()
         loss = (self.net(x) - aim).square().mean()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         self.optimizer.step()
         if topology:
             self.sparsifier.step(0.4, self.optimizer, sparsity)

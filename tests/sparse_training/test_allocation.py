@@ -75,7 +75,7 @@ def test_blocks_that_cannot_meet_the_budget_are_refused_with_the_nearest_sparsit
 )
 def test_wrong_input(arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(SparseTrainingError) as caught:
-        allocate(*arguments)  # type: ignore[arg-type]
+        allocate(*arguments)
     assert message in str(caught.value)
 
 

@@ -25,7 +25,7 @@ SIZES = st.tuples(st.integers(1, 21), st.integers(1, 21), st.integers(1, 200))
 
 def kept_units(data: st.DataObject, shape: tuple[int, int], unit: str) -> Structure:
     """Any structure of a shape, at least one unit of it kept."""
-    whole = Structure.whole(shape, unit)  # type: ignore[arg-type]
+    whole = Structure.whole(shape, unit)
     chosen = data.draw(st.lists(st.booleans(), min_size=whole.units, max_size=whole.units))
     mask = torch.tensor(chosen)
     mask[data.draw(st.integers(0, whole.units - 1))] = True
@@ -81,15 +81,15 @@ def test_products_are_those_of_autograd(
 )
 def test_backends_give_the_same_run(unit: str, dtype: torch.dtype, growth: str, state: str) -> None:
     runs = [
-        Run(backend, dtype, unit=unit, growth=growth, optimizer_state=state)  # type: ignore[arg-type]
+        Run(backend, dtype, unit=unit, growth=growth, optimizer_state=state)
         for backend in ("masked", "compiled")
     ]
     losses = [torch.tensor(run.updates(0, 24)) for run in runs]
     assert torch.allclose(*losses, rtol=10 * TOLERANCE[dtype], atol=0)
     for mine, theirs in zip(runs[0].net.layers, runs[1].net.layers, strict=True):
-        assert theirs.packed or theirs.structure.full  # type: ignore[operator, union-attr]
-        assert mine.structure.same_as(theirs.structure)  # type: ignore[operator, union-attr]
-        dense = mine.dense(), theirs.dense()  # type: ignore[operator]
+        assert theirs.packed or theirs.structure.full
+        assert mine.structure.same_as(theirs.structure)
+        dense = mine.dense(), theirs.dense()
         assert torch.allclose(*dense, rtol=0, atol=10 * TOLERANCE[dtype])
 
 
@@ -107,7 +107,7 @@ def test_a_switch_of_multiplication_does_not_change_the_run() -> None:
     """Above `dense_above` a compiled layer is written out; densities go up and down across it."""
     runs = [Run(backend, sparsity=0.0) for backend in ("masked", "compiled")]
     for layer in runs[1].net.layers:
-        layer.dense_above = 0.5  # type: ignore[assignment]
+        layer.dense_above = 0.5
     packed = []
     for number, sparsity in enumerate((0.3, 0.7, 0.8, 0.2, 0.0)):
         for inner in range(3):
@@ -123,7 +123,7 @@ def test_flops_are_the_products_that_are_executed(unit: str) -> None:
     """With ones everywhere each result counts the products that went into it."""
     rows, shape = 70, (10, 13)
     layer = SparseLinear(13, 10, bias=False, layout="columns", backend="compiled")
-    sparsifier = Sparsifier({"a": layer}, SparsityConfig(0.6, unit=unit))  # type: ignore[arg-type]
+    sparsifier = Sparsifier({"a": layer}, SparsityConfig(0.6, unit=unit))
     sparsifier.attach()
     assert layer.structure is not None
     plan = plan_of(layer.index(), (10, 13), unit == "block4", False, False)
@@ -155,7 +155,7 @@ def test_masked_flops_are_those_that_torch_counts() -> None:
 @pytest.mark.parametrize("unit", ["free", "block4"])
 def test_numbers_follow_a_structure(unit: str) -> None:
     dense = torch.arange(1.0, 8 * 8 + 1).reshape(8, 8)
-    whole = Structure.whole((8, 8), unit)  # type: ignore[arg-type]
+    whole = Structure.whole((8, 8), unit)
     one, two = (Structure((8, 8), whole.unit, whole.kept[part]) for part in (slice(1, 4), [0, 2]))
     values = moved(dense, Form(whole, False), Form(one, True))
     assert torch.equal(scatter(values, one), dense * torch.from_numpy(one.mask))

@@ -21,8 +21,8 @@ DTYPES = st.sampled_from([torch.float32, torch.float64])
 
 def packed_layer(layout: str = "rows", unit: str = "free", **options: object) -> SparseLinear:
     """A layer of 12 x 20 weights, a half of which is kept."""
-    layer = SparseLinear(20, 12, layout=layout, backend="compiled", **options)  # type: ignore[arg-type]
-    config = SparsityConfig(0.5, unit=unit)  # type: ignore[arg-type]
+    layer = SparseLinear(20, 12, layout=layout, backend="compiled", **options)
+    config = SparsityConfig(0.5, unit=unit)
     Sparsifier({"layer": layer}, config, seed=1).attach()
     return layer
 
@@ -86,7 +86,7 @@ def test_a_dense_layer_is_a_linear_one() -> None:
 def test_states_of_0_2_load_strictly(unit: str) -> None:
     kept = load_file(LAYERS)
     layer = SparseLinear(16, 24, layout="columns", activation="relu", backend="compiled")
-    masks = Sparsifier({"layer": layer}, SparsityConfig(0.75, unit=unit))  # type: ignore[arg-type]
+    masks = Sparsifier({"layer": layer}, SparsityConfig(0.75, unit=unit))
     state = {**_state_like(masks), "bits": {"layer": kept[f"{unit}/bits"].numpy()}}
     masks.load_state_dict(state)
     own = {name: kept[f"{unit}.{name}"] for name in ("weight", "bias")}
@@ -131,7 +131,7 @@ def test_a_square_layer_without_a_layout_warns() -> None:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("layout", ["rows", "columns"])
 def test_a_square_layer_with_a_layout_does_not(layout: str) -> None:
-    SparseLinear(8, 8, layout=layout)  # type: ignore[arg-type]
+    SparseLinear(8, 8, layout=layout)
     SparseLinear(8, 9)
 
 
@@ -144,10 +144,10 @@ def test_wrong_input() -> None:
     with pytest.raises(SparseTrainingError, match=r"input of torch.bfloat16, weights of torch.f"):
         layer(torch.zeros(3, 20, dtype=torch.bfloat16))
     for backend in ("compiled", "masked"):
-        layer.backend = backend  # type: ignore[assignment]
+        layer.backend = backend
         with pytest.raises(SparseTrainingError, match="input on meta, weights on cpu"):
             layer(torch.zeros(3, 20, device="meta"))
     with pytest.raises(SparseTrainingError, match=r"weights of torch.bfloat16; expected float32"):
         SparseLinear(4, 5, backend="compiled", dtype=torch.bfloat16)
     with pytest.raises(SparseTrainingError, match=r"layout 'row' is not known.*'rows'"):
-        SparseLinear(4, 5, layout="row")  # type: ignore[arg-type]
+        SparseLinear(4, 5, layout="row")

@@ -36,17 +36,17 @@ def zeros_hold(run: Run) -> None:
 @settings(max_examples=25, deadline=None)
 @given(SETTINGS)
 def test_counts_and_zeros_hold_at_every_step(config: dict[str, object]) -> None:
-    run = Run(**config)  # type: ignore[arg-type]
+    run = Run(**config)
     counts = run.sparsifier.counts()
     assert sum(counts.values()) == round((1 - run.config.sparsity) * 205)
-    target = Run(**config).net  # type: ignore[arg-type]
+    target = Run(**config).net
 
     def check() -> None:
         assert run.sparsifier.counts() == counts
         zeros_hold(run)
         for mine, theirs in zip(target.layers, run.net.layers, strict=True):
-            mine.copy_from(theirs)  # type: ignore[operator, arg-type]
-            assert torch.equal(mine.dense(), theirs.dense())  # type: ignore[operator]
+            mine.copy_from(theirs)
+            assert torch.equal(mine.dense(), theirs.dense())
 
     masks = run.sparsifier.masks()
     run.updates(0, 9, check)
@@ -60,9 +60,9 @@ def test_resume_is_the_uninterrupted_run_to_the_bit(
     config: dict[str, object], stop: int, unit: str
 ) -> None:
     config = {**config, "unit": unit, "sparsity": 0.6}
-    whole = Run(**config)  # type: ignore[arg-type]
+    whole = Run(**config)
     losses = whole.updates(0, 10)
-    first, second = Run(**config), Run(**config, data=9, attach=False)  # type: ignore[arg-type]
+    first, second = Run(**config), Run(**config, data=9, attach=False)
     assert first.updates(0, stop) == losses[:stop]
     second.load(first.state())
     assert second.updates(stop, 10) == losses[stop:]
@@ -128,12 +128,12 @@ def test_of_equal_scores_the_first_are_chosen(scores: list[int], count: int) -> 
 def test_structures_survive_masks_and_bits(
     rows: int, columns: int, unit: str, data: st.DataObject
 ) -> None:
-    whole = Structure.whole((rows, columns), unit)  # type: ignore[arg-type]
+    whole = Structure.whole((rows, columns), unit)
     kept = np.array(sorted(data.draw(st.sets(st.integers(0, whole.units - 1), min_size=1))))
-    structure = Structure((rows, columns), unit, kept)  # type: ignore[arg-type]
-    again = Structure.of_bits((rows, columns), unit, structure.bits)  # type: ignore[arg-type]
+    structure = Structure((rows, columns), unit, kept)
+    again = Structure.of_bits((rows, columns), unit, structure.bits)
     assert again.same_as(structure)
-    assert Structure.of_mask(structure.mask, unit).same_as(structure)  # type: ignore[arg-type]
+    assert Structure.of_mask(structure.mask, unit).same_as(structure)
     assert structure.degrees().fan_in.sum() == structure.degrees().fan_out.sum()
     assert structure.weights == structure.mask.sum()
 

@@ -59,13 +59,13 @@ def learn(
 
 def test_all_but_the_last_and_the_skipped() -> None:
     model = nn.ModuleDict({"body": perceptron(), "tail": nn.Linear(3, 5), "head": nn.Linear(5, 1)})
-    weight, state = model["body"][2].weight, torch.get_rng_state()  # type: ignore[index]
+    weight, state = model["body"][2].weight, torch.get_rng_state()
     masks = sparsify(model, 0.8, skip=["body.0"])
     assert list(masks.layers) == ["body.2", "body.4", "tail"]
     assert masks.left_dense == {"body.0": "skipped", "head": "the last layer"}
     assert masks.sparsity() == pytest.approx(0.8, abs=0.01)
-    assert model["body"][2] is masks.layers["body.2"]  # type: ignore[index]
-    assert model["body"][2].weight is weight  # type: ignore[index]
+    assert model["body"][2] is masks.layers["body.2"]
+    assert model["body"][2].weight is weight
     assert torch.equal(torch.get_rng_state(), state)
     assert list(sparsify(perceptron(), 0.8, skip=["0"]).layers) == ["2"]
     whole = nn.ModuleDict({"a": perceptron(), "b": perceptron()})
@@ -117,7 +117,7 @@ def test_any_optimiser_learns_and_both_backends_agree(name: str, backend: Any) -
         assert masks.steps == 12
         assert sum(losses[-10:]) < 0.5 * sum(losses[:10])
         for layer in masks.layers.values():
-            kept = torch.from_numpy(layer.structure.mask)  # type: ignore[union-attr]
+            kept = torch.from_numpy(layer.structure.mask)
             assert torch.count_nonzero(layer.dense()[~kept]) == 0 or kind == "masked"
         found.append([layer.dense() * layer.mask() for layer in masks.layers.values()])
     for mine, theirs in zip(*found, strict=True):
@@ -333,12 +333,12 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
         lambda: perceptron().bfloat16(), {}, "layer '0': .*weights of torch.bfloat16; expected f",
     ),
     "compiled before": (
-        lambda: torch.compile(perceptron(), backend="eager"), {},  # type: ignore[dict-item]
+        lambda: torch.compile(perceptron(), backend="eager"), {},
         "model that is compiled; expected a plain one. Compile it after",
     ),
     "compiled in place": (compiled_in_place, {}, "model that is compiled; expected a plain one"),
     "a part compiled before": (
-        lambda: nn.Sequential(nn.Linear(8, 8), torch.compile(nn.Linear(8, 8), backend="eager")), {},  # type: ignore[arg-type]
+        lambda: nn.Sequential(nn.Linear(8, 8), torch.compile(nn.Linear(8, 8), backend="eager")), {},
         "part '1' that is compiled; expected a plain one. Compile it after",
     ),
     "a convolution": (convolutional, {}, "'0' is a convolution; expected linear layers alone. N"),
@@ -413,7 +413,7 @@ def test_an_optimiser_that_cannot_follow_is_refused() -> None:
 
 def test_densify_refuses_what_a_linear_layer_has_not() -> None:
     for options in ({"layout": "columns"}, {"activation": "relu"}):
-        model = nn.Sequential(SparseLinear(4, 3, **options))  # type: ignore[arg-type]
+        model = nn.Sequential(SparseLinear(4, 3, **options))
         with pytest.raises(SparseTrainingError, match=r"torch.nn.Linear has neither"):
             densify(model)
 

@@ -62,7 +62,7 @@ def test_the_operator_is_the_eager_product(unit: str, rows_first: bool) -> None:
     layer = layer_of(unit, torch.float64, layout="rows" if rows_first else "columns")
     x = torch.randn((5, 20) if rows_first else (20, 5), dtype=torch.float64, requires_grad=True)
     probe = torch.zeros(12, 20, dtype=torch.float64, requires_grad=True)
-    given: list[Tensor] = [x, layer.weight, layer.bias, probe]  # type: ignore[list-item]
+    given: list[Tensor] = [x, layer.weight, layer.bias, probe]
 
     def product(x: Tensor, values: Tensor, bias: Tensor, probe: Tensor) -> Tensor:
         y: Tensor = PRODUCT(x, values, bias, layer.index(), probe, 12, False, rows_first)
@@ -75,7 +75,7 @@ def test_the_operator_is_the_eager_product(unit: str, rows_first: bool) -> None:
     ours.backward(above)
     found = torch.autograd.grad(theirs, given, above)
     for one, other in zip([*given[:3], None], found, strict=True):
-        assert torch.equal(layer.dense_gradient if one is None else one.grad, other)  # type: ignore[arg-type]
+        assert torch.equal(layer.dense_gradient if one is None else one.grad, other)
     assert torch.autograd.gradcheck(lambda *some: product(*some, probe), given[:3])
 
 

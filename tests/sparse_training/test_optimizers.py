@@ -92,4 +92,4 @@ def test_reset_differs_from_local_only_after_a_topology_step() -> None:
 )
 def test_wrong_input(options: dict[str, object], message: str) -> None:
     with pytest.raises(SparseTrainingError, match=message):
-        SparseAdam([torch.nn.Parameter(torch.zeros(1))], **options)  # type: ignore[arg-type]
+        SparseAdam([torch.nn.Parameter(torch.zeros(1))], **options)

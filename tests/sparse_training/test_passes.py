@@ -46,7 +46,7 @@ def test_a_chain_gives_what_its_layers_give(
     assert found is not None
     assert torch.equal(found, expected)
     with torch.no_grad():
-        assert torch.equal(fused(x), expected)  # type: ignore[arg-type]
+        assert torch.equal(fused(x), expected)
     above = torch.randn_like(expected)
     parameters = [parameter for layer in layers for parameter in layer.parameters()]
     ours = torch.autograd.grad(found, parameters, above)

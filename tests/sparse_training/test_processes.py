@@ -52,7 +52,7 @@ def trained(rank: int, folder: str) -> None:
     """One of two processes; it writes what it learnt."""
     torch.set_num_threads(1)
     group = {"init_method": f"file://{folder}/meeting", "rank": rank, "world_size": 2}
-    distributed.init_process_group("gloo", **group)  # type: ignore[arg-type]
+    distributed.init_process_group("gloo", **group)
     model, masks = masked_model()
     learn(DistributedDataParallel(model), range(rank, rank + 1), masks)
     errors = []
@@ -71,7 +71,7 @@ def _bits(masks: ModelSparsifier) -> dict[str, Tensor]:
 
 
 def test_two_processes_are_one_with_the_sum_of_their_gradients(tmp_path: Path) -> None:
-    torch.multiprocessing.spawn(trained, (str(tmp_path),), nprocs=2)  # type: ignore[no-untyped-call]
+    torch.multiprocessing.spawn(trained, (str(tmp_path),), nprocs=2)
     model, masks = masked_model()
     first = _bits(masks)
     learn(model, range(2), masks)

@@ -20,11 +20,12 @@ FIRST, TRIED = 2, 3
 """Kinds of tiles whose elements are asked for, besides the least that L2 and an L1 hold at a time
 (`OUTER`, `INNER`): what all PEs cover in the first step, at least; one that is tried."""
 WINDOW, PSUMS = TENSORS, TENSORS + 1
-"""Flows besides those of the tensors: the input while its window moves on, the output while taps
-pass."""
+"""Flows besides those of the tensors: the input while its window moves on, the output while
+loops over taps iterate."""
 TAPS, NOTHING, EVERYTHING = TENSORS, TENSORS + 1, TENSORS + 2
-"""In place of the tensor that stays where it is: the output while taps pass, so that the innermost
-other loop is not known; none, as the innermost loop is coupled to all; all, as no loop iterates."""
+"""In place of the tensor that stays where it is: the output while loops over taps iterate, so
+that the innermost other loop is not known; none, as the innermost loop is coupled to all; all, as
+no loop iterates."""
 WAYS = NOTHING + 1
 OUTER_ROWS, NOC_ROWS, PE_ROWS, HELD_ROWS = range(4)
 """Input rows that L2 takes in outer steps; that cross the NoC, and that PEs take, in inner steps;
@@ -50,18 +51,18 @@ Price: Any = record(
 Room: Any = record("", "bits input filter output")
 # `power`: how often latency, energy and area are factors of the objective; `fills`: whether the
 # first tiles' fills come before all else; `phases`: whether what outer steps move is all that
-# crosses DRAM's boundary in them; `past` and `streamed`: tensors that pass L2, and L1; `refused`:
-# whether no mapping may let so many pass; `loose`: whether little is known of what input tiles
-# share; `free`: whether padding is (then `bits` of an input are those of a real one); `sizes`: rows
-# of a table of prices. `stride` and `dilation`: distances of outputs and of taps in rows; `size`: a
-# tensor's elements, the input's without rows, columns and taps; `bits` of an element over a level's
-# boundary, the output's of a partial sum, over DRAM's 0 of one that is whole in L2; `leave`: bits
-# at least of an output that goes to DRAM where none is read back; `into` and `out`: bandwidths of
-# DRAM's boundary and of the NoC [bits/cycle], or inf; `most_cycles` and `most_energy`: limits;
-# `area` of a bit that L2, or every L1, must hold; `held`: what an element takes of a level;
-# `scale`: rows of a table of prices per doubling of a size
+# crosses DRAM's boundary in them; `bypass_l2` and `bypass_l1`: tensors that bypass L2, and L1;
+# `refused`: whether no mapping may have so many bypass a level; `loose`: whether little is known of
+# what input tiles share; `free`: whether padding is (then `bits` of an input are those of a real
+# one); `sizes`: rows of a table of prices. `stride` and `dilation`: distances of outputs and of
+# taps in rows; `size`: a tensor's elements, the input's without rows, columns and taps; `bits` of
+# an element over a level's boundary, the output's of a partial sum, over DRAM's 0 of one that is
+# whole in L2; `leave`: bits at least of an output that goes to DRAM where none is read back; `into`
+# and `out`: bandwidths of DRAM's boundary and of the NoC [bits/cycle], or inf; `most_cycles` and
+# `most_energy`: limits; `area` of a bit that L2, or every L1, must hold; `held`: what an element
+# takes of a level; `scale`: rows of a table of prices per doubling of a size
 Problem: Any = record(
-    "retain fills phases past streamed refused loose free sizes",
+    "retain fills phases bypass_l2 bypass_l1 refused loose free sizes",
     "leave most_cycles most_energy lanes",
     power=3,
     coupled=TENSORS,
@@ -110,14 +111,14 @@ BoxDim: Any = record(
     first_span=(REAL, 2),
 )
 # rows summed over steps, every step's in full (`each`), where the window moves along this axis
-# (`once`), and without what a tile needs beyond its stride (`flat`); what a pass over the axis
+# (`once`), and without what a tile needs beyond its stride (`flat`); what a run of its loop
 # saves at most after a loop that leaves the input alone (`wrap`), and after one of the other axis
 # (`corner`); steps
 RowSums: Any = record("", "each once flat wrap corner steps")
 # distinct elements over the NoC in every inner step, and what PEs receive or give then; those once
 # per outer step; every element once to each PE that ever works with it; what MACs touch, moment by
-# moment, of a tensor that passes L1, else 0
-Flow: Any = record("", "stream stream_pe kept kept_pe once_pe served")
+# moment, of a tensor that bypasses L1, else 0
+Flow: Any = record("", "each each_pe kept kept_pe once_pe served")
 # cycles of the first fills, outside all else (`fill`); of the busiest PE, and its MACs over its
 # lanes without rounding; of the first outer step, which hide no load from DRAM; bits that may cross
 # DRAM's boundary in the first fill's whole cycles (`loaded`), and the NoC in the first feed's
@@ -125,7 +126,8 @@ Clock: Any = record("", "fill compute macs first_step loaded fed")
 # what stays in L2: cycles (inf where it can't), energy, and bits that it loads
 Way: Any = record("", "cycles energy loads")
 # what stays in the PEs; share of steps in which another loop may be innermost; share of the tensor,
-# and of the input while taps pass, that PEs may hold over outer steps; cycles at least
+# and of the input while loops over taps iterate, that PEs may hold over outer steps; cycles at
+# least
 Staying: Any = record("stays", "ragged held window cycles")
 # `bypass`: row of `Problem`, `arrays` that there are; `spread`: dimensions in parallel; `still`:
 # those whose inner loop may be still throughout, `moves`: those where it may iterate; `outer_taps`:

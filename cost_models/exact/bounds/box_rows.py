@@ -1,9 +1,9 @@
 """Input rows (or columns) that a box's steps touch, and what of them windows that move on keep.
 
 Where the innermost loop that iterates is Y, a buffer that keeps rows fetches every row once in each
-pass over Y. When a pass is over, its first tile may still share rows with its last one: all columns
-of them where a loop that leaves the input alone moved on (`wrap`), and those that two tiles of X
-share where X did (`corner`).
+run of the loop over Y. When a run is over, its first tile may still share rows with its last one:
+all columns of them where a loop that leaves the input alone moved on (`wrap`), and those that two
+tiles of X share where X did (`corner`).
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def fill_noc_rows(box: Box, pair: int) -> None:
     flat = n * holes
     block = min(axis.high[INNER] * axis.members, axis.high[OUTER])
     count = tail_count(n, min(block * axis.units, n), axis.steps[INNER], dilation)
-    extra, passes = 0.0, 1.0
+    extra, runs = 0.0, 1.0
     apart = axis.units > 1 and axis.blocks > axis.steps[INNER]
     if apart and not dilated and not whole:
         # clusters' blocks lie apart, and share rows only where they nearly touch
@@ -168,18 +168,18 @@ def fill_noc_rows(box: Box, pair: int) -> None:
         shared = max(0.0, tails - stride * (tile - min(block, tile)))
         extra = max(0.0, tails - shared) * (axis.blocks - axis.steps[INNER])
         if shared == 0.0 and (axis.units - 1) * tile * stride >= tails:
-            passes = axis.cluster_tiles
+            runs = axis.cluster_tiles
     noc, held = address(box.rows[pair][NOC_ROWS]), address(box.rows[pair][HELD_ROWS])
     set_sums(noc, flat, tails, count, extra)
     outer = min(axis.high[OUTER] * axis.units, n)
     set_sums(held, flat, tails, tail_count(n, outer, axis.steps[OUTER], dilation), 0.0)
     deep = tails * min(n, dilation)
     if pe_keeps(box, pair, tails):
-        wrap = pass_wrap(box, pair, tails, stride)
+        wrap = run_wrap(box, pair, tails, stride)
         corner = tails * min(n, box.problem.dilation[pair])
-        keep_rows(noc, flat + passes * deep, passes * wrap, passes * corner)
+        keep_rows(noc, flat + runs * deep, runs * wrap, runs * corner)
         keep_rows(held, flat + deep, wrap, corner)
-    elif box.problem.retain and passes == 1.0:
+    elif box.problem.retain and runs == 1.0:
         # PEs that skip over each other's rows keep some from one outer step to the next
         once = flat + tails
         if axis.low[OUTER] == axis.high[OUTER]:
@@ -189,8 +189,8 @@ def fill_noc_rows(box: Box, pair: int) -> None:
 
 
 @part
-def pass_wrap(box: Box, pair: int, tails: float, stride: float) -> float:
-    """What a pass of the inner loop over an axis saves at most: `wrap`."""
+def run_wrap(box: Box, pair: int, tails: float, stride: float) -> float:
+    """What a run of the inner loop over an axis saves at most: `wrap`."""
     axis, dilation = address(box.dim[P + pair]), box.problem.dilation[pair]
     n, low, high = axis.extent, axis.low[OUTER], axis.high[OUTER]
     wrap = wrapped(low, min(axis.high[INNER] * axis.members, high), tails, stride, dilation)
@@ -217,7 +217,7 @@ def fill_pe_rows(box: Box, pair: int) -> None:
     deep = tails * min(n, dilation)
     once = n * holes + deep
     if pe_keeps(box, pair, tails):
-        keep_rows(sums, once, pass_wrap(box, pair, tails, stride), deep)
+        keep_rows(sums, once, run_wrap(box, pair, tails, stride), deep)
     elif box.problem.retain:
         if axis.low[OUTER] == axis.high[OUTER]:
             between = (axis.cluster_tiles - 1) * tails * axis.members
@@ -246,9 +246,9 @@ def kept_area(box: Box, group: int, again: bool, whole: bool) -> float:
     Args:
         box: The box.
         group: The group.
-        again: Whether a loop that leaves the input alone may come between two passes.
-        whole: Whether loops over taps may come between two passes: they do so more than once, so
-            that nothing is known where the last tile of a pass touches the first of the next.
+        again: Whether a loop that leaves the input alone may come between two runs.
+        whole: Whether loops over taps may come between two runs: they do so more than once, so
+            that nothing is known where the last tile of a run touches the first of the next.
     """
     best = math.inf
     for pair in range(PAIRS):

@@ -66,8 +66,8 @@ def fill_clock(box: Box) -> None:
         first = problem.bits[INNER][tensor] * elements(box, tensor, FIRST, box.spread)
         every += held
         if problem.bits[OUTER][tensor] > 0:
-            load += first if (problem.past >> tensor) & 1 else held
-        feed += 0.0 if (problem.streamed >> tensor) & 1 else first
+            load += first if (problem.bypass_l2 >> tensor) & 1 else held
+        feed += 0.0 if (problem.bypass_l1 >> tensor) & 1 else first
     loading, clock.loaded = whole_cycles(load, problem.into[OUTER])
     feeding, clock.fed = whole_cycles(feed, problem.into[INNER])
     clock.fill = loading + feeding
@@ -105,7 +105,7 @@ def dram_loads(box: Box, stays: int) -> float:
     """Bits from DRAM to L2, where a tensor stays there."""
     loads = 0.0
     for tensor in range(TENSORS):
-        if not (box.problem.past >> tensor) & 1:
+        if not (box.problem.bypass_l2 >> tensor) & 1:
             loads += arriving_bits(box, OUTER, tensor, box.dram[stays][tensor])
     return loads
 
@@ -166,7 +166,7 @@ def crossing(box: Box, level: int, stays: int, tensor: int) -> float:
     flow, found = address(box.flow[tensor]), box.dram[stays][tensor]
     group = OUTER_ROWS if level == OUTER else NOC_ROWS
     if level == INNER:
-        found = flow.kept if tensor == stays else flow.stream
+        found = flow.kept if tensor == stays else flow.each
     if stays != FILTER or tensor != IN:
         return found
     # windows that move on take at least what lies beside their last place

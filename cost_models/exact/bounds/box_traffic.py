@@ -6,7 +6,7 @@ loops and DRAM, and for the inner loops and the NoC.
 
 Where buffers keep what they hold, a loop over taps moves the input by a row or two. Then the
 input's traffic is that of the innermost other loop that iterates: between two of its iterations all
-taps pass, and whatever order they pass in, what they touch together is brought in, but for what the
+taps iterate, and in whatever order, what they touch together is brought in, but for what the
 tile before them held of it. So rows are counted as if the filter were whole, and a tap loop that is
 innermost is a case of its own, `TAPS`.
 """
@@ -92,7 +92,7 @@ def iterates(box: Box, apart: int) -> bool:
 
 @part
 def returning_area(box: Box) -> float:
-    """Rows times columns that come back at least when taps pass once more over the same input.
+    """Rows times columns that come back at least when taps iterate once more over the same input.
 
     The tile before holds what the last taps touch; what only the first ones do is gone.
     """
@@ -115,12 +115,12 @@ def fill_flows(box: Box) -> None:
     """Least elements over the NoC and into PEs, of tensors that move and of one that stays."""
     for tensor in range(TENSORS):
         flow, size = address(box.flow[tensor]), box.problem.size[tensor]
-        flow.stream = flow.stream_pe = flow.kept = flow.kept_pe = flow.once_pe = size
+        flow.each = flow.each_pe = flow.kept = flow.kept_pe = flow.once_pe = size
         for d in range(DIMS):
             dim = address(box.dim[d])
             if not (box.problem.coupled[tensor] >> d) & 1:
-                flow.stream *= dim.steps[INNER]
-                flow.stream_pe *= dim.places
+                flow.each *= dim.steps[INNER]
+                flow.each_pe *= dim.places
                 flow.kept *= dim.steps[OUTER]
                 flow.kept_pe *= dim.first_places
                 flow.once_pe *= dim.holders
@@ -136,15 +136,15 @@ def fill_window(box: Box) -> None:
     once_pe = flow.once_pe
     flow.once_pe *= unique_area(box)
     if box.problem.loose:
-        flow.stream = flow.stream_pe = flow.kept = flow.kept_pe = 0.0
-        window.stream = window.stream_pe = window.once_pe = 0.0
+        flow.each = flow.each_pe = flow.kept = flow.kept_pe = 0.0
+        window.each = window.each_pe = window.once_pe = 0.0
         return
     window.once_pe = once_pe * kept_area(box, PE_ROWS, False, taps)
     again = input_stays_through(box, box.moves)
-    window.stream = flow.stream * kept_area(box, NOC_ROWS, again, taps)
-    window.stream_pe = flow.stream_pe * kept_area(box, PE_ROWS, again, taps)
-    flow.stream *= full_area(box, NOC_ROWS)
-    flow.stream_pe *= full_area(box, PE_ROWS)
+    window.each = flow.each * kept_area(box, NOC_ROWS, again, taps)
+    window.each_pe = flow.each_pe * kept_area(box, PE_ROWS, again, taps)
+    flow.each *= full_area(box, NOC_ROWS)
+    flow.each_pe *= full_area(box, PE_ROWS)
     held = kept_area(box, HELD_ROWS, input_stays_through(box, 0), taps)
     if box.dim[P].ragged > 0 or box.dim[Q].ragged > 0:
         # one axis may move on in full outer steps, the other in the last, smaller ones
@@ -162,19 +162,19 @@ def reductions(box: Box) -> int:
 
 @part
 def fill_psums(box: Box) -> None:
-    """Outputs while taps pass: they stay, unless a loop within a reduction moves them."""
+    """Outputs while taps iterate: they stay, unless a loop within a reduction moves them."""
     flow, psums = address(box.flow[OUT]), address(box.flow[PSUMS])
     psums.kept, psums.kept_pe = flow.kept, flow.kept_pe
     if reductions(box) > 0:
         rows, columns = address(box.dim[R]), address(box.dim[S])
-        psums.kept = flow.stream / (rows.steps[INNER] * columns.steps[INNER])
-        psums.kept_pe = flow.stream_pe / (rows.places * columns.places)
+        psums.kept = flow.each / (rows.steps[INNER] * columns.steps[INNER])
+        psums.kept_pe = flow.each_pe / (rows.places * columns.places)
 
 
 @part
 def served(box: Box, tensor: int) -> float:
-    """What L2 serves to MACs of a tensor that passes L1: at a moment, each element once; else 0."""
-    if not (box.problem.streamed >> tensor) & 1:
+    """Elements that L2 serves to MACs, each once a moment, of a tensor that bypasses L1; else 0."""
+    if not (box.problem.bypass_l1 >> tensor) & 1:
         return 0.0
     found = box.problem.size[tensor]
     for d in range(DIMS):

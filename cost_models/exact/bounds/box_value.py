@@ -120,11 +120,11 @@ def blend(share: float, most: float, least: float) -> float:
 
 @part
 def window_flow(box: Box, least: float, once: float, served: float) -> tuple[float, float]:
-    """`noc_flow` of the input where taps pass: it may stay otherwise, or its window move on."""
+    """`noc_flow` of the input where taps iterate: it may stay otherwise, or its window move on."""
     flow, moving = address(box.flow[IN]), address(box.flow[WINDOW])
     held, ragged = box.inner.window, box.inner.ragged
-    noc = min(blend(held, flow.kept, least), blend(ragged, moving.stream, least))
-    pe = min(blend(held, flow.kept_pe, once), blend(ragged, moving.stream_pe, once))
+    noc = min(blend(held, flow.kept, least), blend(ragged, moving.each, least))
+    pe = min(blend(held, flow.kept_pe, once), blend(ragged, moving.each_pe, once))
     noc = max(noc, served)
     return noc, max(pe, noc, once)
 
@@ -144,7 +144,7 @@ def noc_flow(box: Box, tensor: int, kept: int) -> tuple[float, float]:
             flow = address(box.flow[WINDOW])
         if tensor == kept or (kept == TAPS and tensor != FILTER):
             return served, max(once, flow.once_pe)
-        return max(served, flow.stream), max(once, flow.stream_pe)
+        return max(served, flow.each), max(once, flow.each_pe)
     if stays == TAPS and tensor == IN:
         return window_flow(box, least, once, served)
     if tensor == stays or (stays == TAPS and tensor == OUT):
@@ -153,8 +153,8 @@ def noc_flow(box: Box, tensor: int, kept: int) -> tuple[float, float]:
         return noc, max(blend(held, flow.kept_pe, once), once)
     if tensor == IN and stays == FILTER:
         flow = address(box.flow[WINDOW])
-    noc = max(blend(ragged, flow.stream, least), served)
-    return noc, max(blend(ragged, flow.stream_pe, once), noc, once)
+    noc = max(blend(ragged, flow.each, least), served)
+    return noc, max(blend(ragged, flow.each_pe, once), noc, once)
 
 
 @part
@@ -165,8 +165,8 @@ def fill_ways(box: Box) -> None:
         way = address(box.way[stays])
         way.cycles = math.inf
         outputs = box.problem.coupled[OUT]
-        passing = stays == TAPS and iterates(box, outputs | TAP_LOOPS)
-        if passing and not may_iterate(box, outputs):
+        taps_iterate = stays == TAPS and iterates(box, outputs | TAP_LOOPS)
+        if taps_iterate and not may_iterate(box, outputs):
             continue
         if not may_iterate(box, loops_beside(box, stays)) and (stays != NOTHING or any_loop):
             continue
@@ -197,7 +197,7 @@ def bound_staying(box: Box) -> float:
             energy += price.pe[tensor] * pe
             bits = arriving_bits(box, INNER, tensor, noc)
             arriving += bits
-            if (problem.past >> tensor) & 1:
+            if (problem.bypass_l2 >> tensor) & 1:
                 past += bits
             leaving = noc  # the output comes last
         cycles = max(
@@ -206,9 +206,9 @@ def bound_staying(box: Box) -> float:
             (arriving - clock.fed) / problem.into[INNER],
             leaving_bits(box, INNER, leaving) / problem.out[INNER],
         )
-        if problem.past:
+        if problem.bypass_l2:
             cycles = max(cycles, (past + (way.loads - clock.loaded)) / problem.into[OUTER])
-            if (problem.past >> OUT) & 1:
+            if (problem.bypass_l2 >> OUT) & 1:
                 cycles = max(cycles, leaving_bits(box, OUTER, leaving) / problem.out[OUTER])
         best = min(best, objective(box, clock.fill + cycles, energy))
     return best

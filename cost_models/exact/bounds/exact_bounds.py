@@ -16,12 +16,12 @@ from cost_models.exact.bounds.problem_facts import (
     BOUNDED,
     ENERGIES,
     Asked,
-    Passing,
+    Bypass,
     is_free,
     problem_row,
-    real_inputs,
 )
 from cost_models.exact.figures import area as area_of
+from cost_models.exact.floors import real_inputs
 from cost_models.lower_bounds import Structures
 from cost_models.threads import default_threads, run_rows
 from marl_common import FloatArray, IntArray, contiguous
@@ -38,26 +38,25 @@ class ExactBounds:
         threads: Threads for a batch; None for NUMBA_NUM_THREADS, or the number of cores.
 
     Attributes:
-        problem: ``(V,)`` records `box_records.Problem`, a row for each choice of tensors that pass
-            a buffer.
+        problem: ``(V,)`` records `box_records.Problem`, a row for each choice of tensors that
+            bypass a level.
     """
 
     def __init__(self, asked: Asked, threads: int | None = None) -> None:
         layer, structures = asked.layer, asked.structures
         setting = asked.model.setting(asked.accelerator)
-        machine = asked.model.machine(asked.accelerator)
-        passings = [Passing.of(machine, bypass) for bypass in structures.bypasses]
+        bypasses = [Bypass.of(asked.accelerator, bypass) for bypass in structures.bypasses]
         areas, per_element = np.zeros(len(structures.num_pes)), (0.0, 0.0)
         if "area_um2" in asked.figures:
             areas, per_element = _areas(setting, structures.num_pes)
-        self.problem = np.stack([problem_row(asked, passing, per_element) for passing in passings])
+        self.problem = np.stack([problem_row(asked, one, per_element) for one in bypasses])
         held = self.problem["held"]
         bits = max(float(held[tensor].max()) for tensor in ("input", "filter", "output"))
         most = bits * (layer.input_size + layer.filter_size + layer.output_size)
         real = real_inputs(layer) if is_free(asked.model, layer) else None
         resident = asked.model.residents
         tables = [
-            price_tables(Priced(layer, setting, one, most, real, resident)) for one in passings
+            price_tables(Priced(layer, setting, one, most, real, resident)) for one in bypasses
         ]
         self.problem["fixed"] = _priced(np.stack([table.fixed for table in tables]))
         self.problem["scale"] = [table.scale for table in tables]

@@ -42,7 +42,7 @@ def bound_boxes(
 
     Args:
         works: ``(1,)`` work space as `exact_bounds` makes it; its bypass is -1.
-        problems: ``(V,)``, one for each choice of tensors that pass a buffer.
+        problems: ``(V,)``, one for each choice of tensors that bypass a level.
         arrays: ``(G + 1,)``; the last begins behind the last allocation.
         fans: ``(F,)``.
         offers: The tiles that are offered.

@@ -19,7 +19,7 @@ from layers import Layer
 from marl_common import FloatArray
 
 if TYPE_CHECKING:
-    from cost_models.exact.bounds.problem_facts import Passing
+    from cost_models.exact.bounds.problem_facts import Bypass
 
 SIZES: Final = 2048
 """Sizes in a table, evenly spaced in their logarithm."""
@@ -46,7 +46,7 @@ class Priced(NamedTuple):
     Args:
         layer: The layer.
         setting: The accelerator, prices and options.
-        passing: The tensors that pass a buffer.
+        bypassed: The tensors that bypass a level.
         most: Bits that all tensors take in the larger of both buffers.
         real: Input elements, each of which moves at least once; None where all that move count.
         resident: Whether input, filter and output are whole in L2.
@@ -54,7 +54,7 @@ class Priced(NamedTuple):
 
     layer: Layer
     setting: Setting
-    passing: Passing
+    bypassed: Bypass
     most: float
     real: int | None
     resident: tuple[bool, bool, bool]
@@ -83,7 +83,7 @@ class _Moves(NamedTuple):
 
     Args:
         dram: On its way over DRAM's boundary, between DRAM and L2.
-        noc: On its way between L2 (or DRAM, where it passes L2) and the PEs.
+        noc: On its way between L2 (or DRAM, where it bypasses L2) and the PEs.
         pe: Where a PE receives or gives it.
         macs: Those that are one for every MAC.
     """
@@ -97,21 +97,21 @@ class _Moves(NamedTuple):
 def _moves(priced: Priced) -> list[_Moves]:
     """The counts of input, filter and output."""
     tile = "_tile" if priced.setting.tile else ""
-    past, streamed = priced.passing.l2, priced.passing.l1
+    l2, l1 = priced.bypassed.l2, priced.bypassed.l1
     moves = []
     for tensor, short in ((IN, "in"), (FILTER, "fil")):
         dram, noc, pe = f"dram_{short}", f"l2r_{short}{tile}", f"l1w_{short}"
-        if streamed >> tensor & 1:
+        if l1 >> tensor & 1:
             moves.append(_Moves((dram,), (noc,), (), (f"l1_skipped_{short}",)))
-        elif past >> tensor & 1:
+        elif l2 >> tensor & 1:
             moves.append(_Moves((), (dram, f"{dram}_direct"), (pe,)))
         else:
             moves.append(_Moves((dram,), (noc,), (pe,)))
     written, drain = ("dram_out_w", "dram_out_r"), ("l1drain_out",)
     noc_out, skipped = (f"l2w_out{tile}", "l2r_psum"), ("l1_skipped_out",)
-    if streamed >> OUT & 1:
+    if l1 >> OUT & 1:
         moves.append(_Moves(written, noc_out + skipped, (), skipped + drain))
-    elif past >> OUT & 1:
+    elif l2 >> OUT & 1:
         moves.append(_Moves((), (*written, *(f"{name}_direct" for name in written)), drain))
     else:
         moves.append(_Moves(written, noc_out, drain))

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.exact.bounds.box_records import IN, OUT, TENSORS, P, Problem, R, S
+from cost_models.exact.floors import real_inputs
 from cost_models.lower_bounds import Structures
 from layers import Layer
 
 if TYPE_CHECKING:
-    from cost_models.exact.machine import Machine
     from cost_models.exact.options import ExactOptions
 
 CYCLES, ENERGIES, AREA = ("latency_cycles",), ("energy_nj", "energy_total_nj"), ("area_um2",)
@@ -45,18 +45,18 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Passing:
-    """Which tensors pass L2, and which L1, as bits; the chip's and the mapping's."""
+class Bypass:
+    """Tensors that bypass L2, and L1, as bits: the chip's and the mapping's."""
 
     l2: int
     l1: int
 
     @classmethod
-    def of(cls, machine: Machine, bypass: Sequence[Sequence[bool]]) -> Passing:
-        """What passes where a mapping's `bypass`, ``(2, 3)``, comes on top of the chip's."""
+    def of(cls, chip: Accelerator, bypass: Sequence[Sequence[bool]]) -> Bypass:
+        """What is bypassed where a mapping's `bypass`, ``(2, 3)``, comes on top of the chip's."""
         masks = [
-            sum(1 << t for t in range(TENSORS) if chosen[t] or not held[t])
-            for held, chosen in zip(machine.holds, bypass, strict=True)
+            sum(1 << t for t in range(TENSORS) if chosen[t] or not level.holds[t])
+            for level, chosen in zip(chip.buffers(), bypass, strict=True)
         ]
         return cls(*masks)
 
@@ -66,33 +66,33 @@ class Passing:
         return bool(self.l2 & self.l1) or 7 in (self.l2, self.l1)
 
 
-def problem_row(asked: Asked, passing: Passing, area: tuple[float, float]) -> NDArray[Any]:
-    """The `Problem` of a choice of tensors that pass a buffer, but for its prices.
+def problem_row(asked: Asked, bypassed: Bypass, area: tuple[float, float]) -> NDArray[Any]:
+    """The `Problem` of a choice of tensors that bypass a level, but for its prices.
 
     Args:
         asked: What is bounded.
-        passing: The tensors that pass.
+        bypassed: The tensors that bypass a level.
         area: Area of an element that L2, or every L1 together, must hold [um^2].
     """
     model, layer, figures = asked.model, asked.layer, asked.figures
-    machine, free = model.machine(asked.accelerator), is_free(model, layer)
-    inputs, filters, outputs, psums = machine.widths
+    chip, free = asked.accelerator, is_free(model, layer)
+    inputs, filters, outputs, psums = chip.widths
     share = real_inputs(layer) / layer.input_size if free else 1.0
     loose = free or (model.window == "box" and _skips(layer, asked.structures))
     fills = model.latency == "stepwise"
     distances = [_distances(layer, pair) for pair in range(2)]
     here = sum(1 << t for t, whole in enumerate(model.residents) if whole)
-    held, slots = _rooms(machine, passing, here, asked.limits)
+    held, slots = _rooms(asked, bypassed, here)
     bits = (inputs * share, filters, psums)
+    buffers = chip.buffers(model.double_buffer)
     crossing = [0.0 if here >> t & 1 else width for t, width in enumerate(bits)]
-    buffers = machine.buffers
     values: dict[str, Any] = {
         "retain": model.halo_time == "retain",
         "fills": fills,
-        "phases": fills and not loose and passing.l2 == 0 and passing.l1 == 0,
-        "past": passing.l2,
-        "streamed": passing.l1,
-        "refused": passing.refused or bool(passing.l2 & here),
+        "phases": fills and not loose and bypassed.l2 == 0 and bypassed.l1 == 0,
+        "bypass_l2": bypassed.l2,
+        "bypass_l1": bypassed.l1,
+        "refused": bypassed.refused or bool(bypassed.l2 & here),
         "loose": loose,
         "free": free,
         "leave": 0 if model.residents[OUT] else min(outputs, psums),
@@ -149,20 +149,21 @@ _Room = tuple[float, ...]
 
 
 def _rooms(
-    machine: Machine, passing: Passing, here: int, most: Mapping[str, float]
+    asked: Asked, bypassed: Bypass, here: int
 ) -> tuple[list[list[float]], list[list[_Room]]]:
     """Bits that an element takes, by level and tensor, and each level's capacities.
 
     A capacity is followed by the bits that an element of each tensor takes of it; the last is what
     a limit such as ``max_l2_bytes`` leaves of all.
     """
-    inputs, filters, _, psums = machine.widths
+    inputs, filters, _, psums = asked.accelerator.widths
+    buffers = asked.accelerator.buffers(asked.model.double_buffer)
     held: list[list[float]] = []
     slots: list[list[_Room]] = []
-    levels = ((passing.l2 | here, "max_l2_bytes"), (passing.l1, "max_l1_bytes"))
-    for buffer, (passes, name) in zip(machine.buffers, levels, strict=True):
+    levels = ((bypassed.l2 | here, "max_l2_bytes"), (bypassed.l1, "max_l1_bytes"))
+    for buffer, (absent, name) in zip(buffers, levels, strict=True):
         bits = [
-            0.0 if passes >> t & 1 else float(width * buffer.copies[t])
+            0.0 if absent >> t & 1 else float(width * buffer.copies[t])
             for t, width in enumerate((inputs, filters, psums))
         ]
         own = buffer.tensor_bits
@@ -173,8 +174,8 @@ def _rooms(
         for t, limit in enumerate(own):
             if limit is not None and bits[t]:
                 limits.append((limit, *(bits[i] if i == t else 0.0 for i in range(TENSORS))))
-        if name in most and any(bits):
-            limits.append((8 * most[name], *bits))
+        if name in asked.limits and any(bits):
+            limits.append((8 * asked.limits[name], *bits))
         held.append(bits)
         slots.append(limits)
     return held, slots
@@ -194,16 +195,3 @@ def _skips(layer: Layer, structures: Structures) -> bool:
 def is_free(model: ExactOptions, layer: Layer) -> bool:
     """Whether a layer has padding that is no traffic."""
     return model.padding == "free" and any(layer.padding)
-
-
-def real_inputs(layer: Layer) -> int:
-    """Input elements that the layer touches, padding left out."""
-    top, bottom, left, right = layer.padding
-    found = math.prod(layer.extents[d] for d in layer.coupled_dims[IN] if not P <= d <= S)
-    borders = ((top, layer.Y - bottom), (left, layer.X - right))
-    for pair, (low, end) in enumerate(borders):
-        stride, dilation = _window(layer)[pair]
-        outputs, taps = np.arange(layer.extents[P + pair]), np.arange(layer.extents[R + pair])
-        rows = np.unique(stride * outputs[:, None] + dilation * taps)
-        found *= int(((rows >= low) & (rows < end)).sum())
-    return found

@@ -50,6 +50,7 @@ class ChainBrancher(ChoiceCosts):
             facts.mac_energy + facts.prices[0].write.output * outputs,
             (0, outputs),
             (held[0], held[1], held[2]),
+            (held[0], held[1], held[2]),
             ((0.0, 0.0, 0.0),) * (facts.depth + 1),
         )
 
@@ -148,7 +149,8 @@ class ChainBrancher(ChoiceCosts):
             every = self.tables.options(node, place)
             options.append(every.one(int(np.searchsorted(every.at, tiles[place]))))
         _, after = self.bound(node, options, kind)
-        held = [self.moves.frozen(node, options, kind, t, after) for t in range(3)]
+        moves = [self.moves.frozen(node, options, kind, t, after) for t in range(3)]
+        held, sure = zip(*moves, strict=True)
         ports = [[np.asarray(x).ravel()[0] for x in port] for port in after["ports"]]
         return ChainNode(
             (*node.tiles, tuple(int(t) for t in tiles)),
@@ -158,9 +160,11 @@ class ChainBrancher(ChoiceCosts):
             tuple(o.lead[0] for o in options),
             float(np.asarray(after["energy"]).ravel()[0]),
             (after["sums"][0], float(np.asarray(after["sums"][1]).ravel()[0])),
-            (held[0], held[1], held[2]),
+            held,
+            sure,
             tuple((float(a), float(b), float(c)) for a, b, c in ports),
             float(np.asarray(after["start"]).ravel()[0]),
+            tuple(float(np.asarray(wait).ravel()[0]) for wait in after["waits"]),
         )
 
     def fill(self) -> None:

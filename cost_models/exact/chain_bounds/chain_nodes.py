@@ -84,9 +84,11 @@ class ChainNode:
         energy: What is known to be spent [nJ].
         sums: Memory that keeps outputs, and at most how many elements leave it.
         held: How each tensor moved last.
+        sure: How all of it moved at least.
         ports: Bits in and out of each memory's port, and of first tiles.
         start: Cycles, but for first tiles, of the outermost memory's first step, and of what comes
             into it afterwards.
+        waits: Cycles of the last memory's steps by port that they wait for, first tiles among them.
     """
 
     tiles: tuple[tuple[int, ...], ...]
@@ -97,8 +99,10 @@ class ChainNode:
     energy: float
     sums: tuple[int, float]
     held: tuple[LastMove, LastMove, LastMove]
+    sure: tuple[LastMove, LastMove, LastMove]
     ports: tuple[tuple[float, float, float], ...]
     start: float = 0.0
+    waits: tuple[float, ...] = ()
 
     @property
     def depth(self) -> int:

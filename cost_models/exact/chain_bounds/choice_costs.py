@@ -77,16 +77,17 @@ class ChoiceCosts:
         """Bounds of all tiles with one order of loops, and what is known after them."""
         m, facts = node.depth + 1, self.facts
         found = self._passed(node, options, kind)
-        waits = [] if m == facts.depth else [
-            self._rest(table, m, options, found) for _, table in self.time.waits
-        ]  # fmt: skip
+        waits: list[Any] = list(node.waits) or [0.0] * len(self.time.waits)
+        if m < facts.depth:
+            waits = [
+                np.maximum(known, self._rest(table, m, options, found))
+                for known, (_, table) in zip(waits, self.time.waits, strict=True)
+            ]
+        found["waits"] = waits
         found["start"], found["loads"] = node.start, 0.0
         if m == 1:
-            step = self.time.first_wait(options, waits) if waits else 0.0
+            step = self.time.first_wait(options, waits) if m < facts.depth else 0.0
             found["start"], found["loads"] = self.time.start(options, found["ports"][0], step)
-        if waits:
-            waiting = self.time.waiting(found["ports"], waits)
-            found["start"] = np.maximum(found["start"], waiting)
         if facts.stepwise and kind[0] >= 0 and self.spread.alone:
             phases = self.time.phases(options, kind[0], found["moved"])
             found["start"] = np.maximum(found["start"], phases)
@@ -96,7 +97,8 @@ class ChoiceCosts:
              for table in tables]
             for tables in self.time.inner
         ]  # fmt: skip
-        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, found["start"])
+        start = np.maximum(found["start"], self.time.waiting(found["ports"], waits))
+        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
         found["rest"] = self._rest(self.togo, m, options, found)
         bound = self.value(found["energy"] + found["rest"], found["cycles"])
         return np.where(self._valid(options, kind), bound, np.inf), found
@@ -129,12 +131,12 @@ class ChoiceCosts:
             "moved": [[[0.0, 0.0], [0.0, 0.0]] for _ in node.ports],
         }
         for t in range(3):
-            reads, share, fills, (given, own) = self.moves.moves(node, options, kind, t)
-            found["moves"].append((reads, share, fills, given))
+            reads, share, fills, (given, own), sure = self.moves.moves(node, options, kind, t)
+            found["moves"].append((reads, share, fills, given, sure))
             running, idle = float(self.spread.whole(t)) * share, self._idle(t, m, share)
             rows = given[0] * given[1]
-            takers = self._takers(options, t) * idle
-            rate = running * reads + idle / rows
+            takers = sure[1] * idle
+            rate = running * reads + sure[0] * idle / rows
             found["amounts"].append((rate, running * fills + takers / rows, given))
             if not facts.keeps[m][t]:
                 continue
@@ -182,13 +184,6 @@ class ChoiceCosts:
             for window, (d, _) in enumerate(WINDOWS):
                 least *= self.togo.once(keeper, window, self.spread.extents[d])
         return (1.0 - share) * least
-
-    def _takers(self, options: list[TileOptions], t: int) -> Any:
-        """Instances that get each element of a tensor, at least: those that all pieces need."""
-        found: Any = 1.0
-        for p in self.tables.free(t):
-            found = found * self.tables.axis(p, np.ceil(options[p].many / options[p].steps))
-        return found
 
     def _moved(
         self, found: dict[str, Any], before: Any, options: list[TileOptions], kind: Class, t: int,

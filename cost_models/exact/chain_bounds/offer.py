@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cost_models.buffers import BYTE
 from cost_models.chain.chip import Chain
 from cost_models.exact.chain_bounds.facts import ChainFacts
-from cost_models.exact.machine import BYTE
 from cost_models.exact.options import ExactOptions
 from layers import Layer
 

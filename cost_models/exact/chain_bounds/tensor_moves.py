@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,15 @@ class TensorMoves:
         return max(number(node.lead[place]), -(-number(node.pieces[place]) // units))
 
     def moves(self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int) -> Any:
-        """Reads, share, fills and rows of a tensor whose taker is the next memory or one inside."""
+        """Reads, share, fills and rows of a tensor whose taker is the next memory or one inside.
+
+        Last come reads and fills of all of it: those of the share that moves more rarely.
+        """
         m = node.depth + 1
         keeper, free = self.facts.keeper(tensor, m), self.tables.free(tensor)
         counted, anchored = self.state(options, kind, tensor)
         held = node.held[tensor]
+        sure = self._passing(node, options, tensor, node.sure[tensor])
         if counted:
             e = kind[0]
             reads: Any = 1.0
@@ -69,23 +74,10 @@ class TensorMoves:
             rows: Any = ((1.0, 1.0), ())
             if tensor == INPUT:
                 rows = self._rows(node, options, kind, keeper, reads)
-            return reads, share, fills, rows
-        tiles = [(p, int(self.togo.tiles.values[p][node.around[p]]), options[p].tile) for p in free]
-        passing: Any = 1.0
-        staying: Any = 1.0
-        before = 1.0
-        for (p, around, tile), source in zip(tiles, held.fills, strict=True):
-            passing = passing * self.tables.axis(
-                p, [number(self.tables.first_count(m, p, source, around, int(t))) for t in tile]
-            )
-            staying = staying * self.tables.axis(
-                p,
-                [
-                    number(self.tables.first_count(m, p, node.pieces[p], around, int(t)))
-                    for t in tile
-                ],
-            )
-            before *= self._around_rounds(m, p, node, keeper)
+            return reads, share, fills, rows, sure
+        passed, passing = self._passing(node, options, tensor, held)
+        staying = self._first(node, options, free, [node.pieces[p] for p in free])
+        before = math.prod(self._around_rounds(m, p, node, keeper) for p in free)
         share = self._best_share(options, kind, tensor)
         rows = ((1.0, 1.0), ())
         if tensor == INPUT:
@@ -94,15 +86,37 @@ class TensorMoves:
                 (np.where(anchored, y, held.rows[0]), np.where(anchored, x, held.rows[1])),
                 own,
             )
-        passed = held.reads
-        if keeper == m - 1:
-            passed = max(passed, math.prod(number(source) for source in held.fills))
         return (
             np.where(anchored, before, passed),
             np.where(anchored, share, held.share),
             np.where(anchored, staying, passing),
             rows,
+            sure,
         )
+
+    def _passing(
+        self, node: ChainNode, options: list[TileOptions], tensor: int, last: LastMove
+    ) -> tuple[float, Any]:
+        """Reads and fills of what moves only when it moved into the memory around."""
+        m, free = node.depth + 1, self.tables.free(tensor)
+        passed = last.reads
+        if self.facts.keeper(tensor, m) == m - 1:
+            passed = max(passed, math.prod(number(source) for source in last.fills))
+        return passed, self._first(node, options, free, last.fills)
+
+    def _first(
+        self, node: ChainNode, options: list[TileOptions], free: list[int], sources: Any
+    ) -> Any:
+        """Instances that the first step of each piece of the memory around fills, along `free`."""
+        m, found = node.depth + 1, 1.0
+        for p, source in zip(free, sources, strict=True):
+            around = int(self.togo.tiles.values[p][node.around[p]])
+            counts = [
+                number(self.tables.first_count(m, p, source, around, int(tile)))
+                for tile in options[p].tile
+            ]
+            found = found * self.tables.axis(p, counts)
+        return found
 
     def _best_share(self, options: list[TileOptions], kind: Class, tensor: int) -> Any:
         """The share of a tensor that moves when the loops around do, at least."""
@@ -179,19 +193,24 @@ class TensorMoves:
 
     def frozen(
         self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int, after: Any
-    ) -> LastMove:
-        """How a tensor moved last, after one choice."""
-        reads, share, _, rows = after["moves"][tensor]
+    ) -> tuple[LastMove, LastMove]:
+        """How a tensor moved last after one choice, most of it and all of it."""
+        reads, share, _, rows, (passed, _) = after["moves"][tensor]
         one = [float(np.asarray(x).ravel()[0]) for x in (reads, share, *rows)]
-        fills = []
-        for number_, place in enumerate(self.tables.free(tensor)):
-            counted, anchored = self.state(options, kind, tensor)
-            anchored = bool(np.asarray(anchored).ravel()[0])
+        counted, anchored = self.state(options, kind, tensor)
+        anchored = bool(np.asarray(anchored).ravel()[0])
+        held, sure = node.held[tensor].fills, node.sure[tensor].fills
+        fills, all_fills = [], []
+        for place, last, of_all in zip(self.tables.free(tensor), held, sure, strict=True):
             tile = int(options[place].tile[0])
             around = int(self.togo.tiles.values[place][node.around[place]])
+            first = partial(self.tables.first_count, node.depth + 1, place)
+            all_fills.append(first(of_all, around, tile))
             if counted:
                 fills.append(options[place].pieces[0])
             else:
-                source = node.pieces[place] if anchored else node.held[tensor].fills[number_]
-                fills.append(self.tables.first_count(node.depth + 1, place, source, around, tile))
-        return LastMove(one[0], one[1], tuple(fills), (one[2], one[3]))
+                fills.append(first(node.pieces[place] if anchored else last, around, tile))
+        move = LastMove(one[0], one[1], tuple(fills), (one[2], one[3]))
+        if (counted or anchored) and move.share == 1.0 and (tensor != INPUT or kind[1] < 0):
+            return move, move
+        return move, LastMove(passed, 1.0, tuple(all_fills), (1.0, 1.0))

@@ -71,7 +71,7 @@ class PolicyTrainer:
         if not torch.isfinite(loss):
             raise FloatingPointError(f"step {self.done}: the loss is {float(loss.detach())}")
         self.optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         for group in self.optimiser.param_groups:
             group["lr"] = falling(plan.learning_rate, place / plan.steps)
         torch.nn.utils.clip_grad_norm_(self.networks.parameters(), 1.0)

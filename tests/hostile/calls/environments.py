@@ -198,9 +198,9 @@ ARGUMENTS = [
     made(EnvError, "episode_length: got 'a'", episode_length="a"),
     made(EnvError, "episode_length: got True", episode_length=True),
     made(ArgumentError, "Did you mean 'accelerator'", acelerator="edge"),
-    Row("no layer", lambda: MaestroEnv(None), EnvError, "layer: got None"),  # type: ignore[arg-type]
+    Row("no layer", lambda: MaestroEnv(None), EnvError, "layer: got None"),
     Row("no layers", lambda: MaestroNetworkEnv([]), EnvError, "expected at least one"),
-    Row("order", lambda: MaestroNetworkEnv(order=[1]), EnvError, "order: got"),  # type: ignore[arg-type]
+    Row("order", lambda: MaestroNetworkEnv(order=[1]), EnvError, "order: got"),
     Row("autoreset", lambda: two(autoreset_mode=[1]), EnvError, "expected one of NextStep"),
     Row(
         "by its id",
@@ -217,7 +217,7 @@ ARGUMENTS = [
     Row(
         "cost of world 99", lambda: two().cost(99), EnvError, "expected a whole number from 0 to 1"
     ),
-    Row("cost of world a", lambda: two().cost("a"), EnvError, "got world 'a'"),  # type: ignore[arg-type]
+    Row("cost of world a", lambda: two().cost("a"), EnvError, "got world 'a'"),
     Row("cost before a step", lambda: two().cost(0), EnvError, "step first"),
     assigned(5, "agents: got 5, expected a list"),
     assigned("outer_tile_K", "agents: got 'outer_tile_K', expected a list"),
@@ -237,7 +237,7 @@ WORLDS = [
     *count("Stable-Baselines3", sb3, "a"),
     Row(
         "batched without a problem",
-        lambda: maestro_env.BatchedProblem(None, 2),  # type: ignore[arg-type]
+        lambda: maestro_env.BatchedProblem(None, 2),
         EnvError,
         "problem: got None, expected a maestro_env.Problem",
     ),

@@ -206,8 +206,54 @@ NETWORKS: list[tuple[bytes, str]] = [
     (flipped(network_file(), 60), "damaged"),
 ]
 
+KEPT = {
+    "format": "marl-mapper certificate of tensors that stay",
+    "version": 1,
+    "network": "mine",
+    "objective": "energy",
+    "passes": "free",
+    "stays": [],
+    "mappings": [json.loads(CLAIM)["mapping"]],
+    "prices": [],
+    "value": 1.0,
+    "bound": 1.0,
+    "shapes": 1,
+}
+GRAPH = b"layers:\n  - {name: a, kind: gemm, M: 4, N: 4, K: 4, inputs: ['']}\n"
+
+
+def kept_file(graph: bytes = GRAPH, more: dict[str, bytes] | None = None, **claim: Any) -> bytes:
+    """A certificate of tensors that stay, of one part."""
+    stream = io.BytesIO()
+    text = json.dumps(KEPT | claim).encode()
+    parts = {"kept.json": text, "network.yaml": graph, "shape-1.cert": WHOLE, **(more or {})}
+    with zipfile.ZipFile(stream, "w") as file:
+        for name, content in parts.items():
+            file.writestr(zipfile.ZipInfo(name), content)
+    return stream.getvalue()
+
+
+KEPTS: list[tuple[bytes, str]] = [
+    (kept_file(version=2), "version is 2, expected 1"),
+    (kept_file(format="other"), "expected the format"),
+    (kept_file(objective="area"), "objective"),
+    (kept_file(passes="some"), "passes"),
+    (kept_file(mappings=[]), "mappings"),
+    (kept_file(mappings=[{}]), "mappings"),
+    (kept_file(stays="a"), "stays"),
+    (kept_file(prices=[-1.0]), "prices"),
+    (kept_file(shapes=0), "shapes: got 0"),
+    (kept_file(shapes=2), "names 2 shapes"),
+    (kept_file(more={"extra": b"x"}), "and nothing else"),
+    (kept_file(unknown=1), "unknown field 'unknown'"),
+    (kept_file(graph=b"\xff"), "network.yaml"),
+    (kept_file(graph=GRAPH.replace(b"''", b"b")), "network.yaml: .*'b', which is never written"),
+    (kept_file(graph=GRAPH.replace(b"''", b"a")), "network.yaml: .*expected no cycle"),
+    (flipped(kept_file(), 60), "damaged"),
+]
+
 ROWS = [
-    *(Row(WORDS, says, files={"c.cert": content}) for content, says in NETWORKS),
+    *(Row(WORDS, says, files={"c.cert": content}) for content, says in (*NETWORKS, *KEPTS)),
     *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in CLAIMS),
     *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in MORE_CLAIMS),
     *(

@@ -41,7 +41,14 @@ ROWS = [
     Row("mapper search -l mlp.2 --timeout inf", "--timeout: got inf"),
     Row("mapper search -l mlp.2 --max-memory 1", "--max-memory: got 1, expected MB"),
     Row("mapper search --network mlp --certificate x -o area", "area of layers says nothing of a"),
-    Row("mapper search --network mlp --certificate x --fuse keep", "takes no --certificate"),
+    *(
+        Row(f"mapper search --network mlp --certificate x {words}", "it is of --fuse keep, one run")
+        for words in (
+            "--fuse tiles",
+            "--fuse keep --inputs 2",
+            "--fuse keep -a simba",
+        )
+    ),
     Row("mapper search --network mlp --certificate .", "is a folder; expected a file's name"),
     Row("mapper search -l mlp.2 --cost-model maestro --certificate x", "offers no lower bounds"),
     Row("mapper search -l mlp.2 --certificate .", "is a folder; expected a file's name"),

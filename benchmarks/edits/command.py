@@ -1,7 +1,7 @@
 """Edit certificates, stores, weights and assignments at random; hold verdicts to oracles.
 
-    python -m benchmarks.edits --kind certificates --edits 10000 --seed 0
-    python -m benchmarks.edits --kind stores --kind weights --kind assignments --edits 2000
+    python -m benchmarks edits --kind certificates --edits 10000 --seed 0
+    python -m benchmarks edits --kind stores weights assignments --edits 2000
 
 Prints counts by what was edited, how it was judged, and whether it is true. Fails on a false file
 that was accepted, an accepted one that nobody can judge, an internal error, or a judgement beyond
@@ -10,23 +10,23 @@ that was accepted, an accepted one that nobody can judge, an internal error, or 
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
 
 from benchmarks.edits.campaign import KINDS, campaign
+from benchmarks.frame import asked
 
 
-def main() -> int:
-    """Run the campaigns; 1 where a file was judged wrongly."""
-    parser = argparse.ArgumentParser(prog="benchmarks.edits", description=__doc__)
-    parser.add_argument("--edits", type=int, default=2_000, help="of each kind")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kind", choices=KINDS, action="append")
-    parser.add_argument("--keep", type=Path, help="a folder for files that were judged wrongly")
-    given = parser.parse_args()
+def main() -> bool:
+    """Run the campaigns; true where a file was judged wrongly."""
+    given = asked(
+        __doc__,
+        edits=(2_000, "of each kind"),
+        seed=0,
+        kind=(list(KINDS), None, KINDS),
+        keep=(Path, "a folder for files that were judged wrongly"),
+    )
     failed = 0
-    for kind in given.kind or KINDS:
+    for kind in given.kind:
         found = campaign(kind, given.edits, given.seed, given.keep)
         for name, count in sorted(found.counts.items()):
             print(f"{count:>7,}  {kind}, {name}")
@@ -38,8 +38,4 @@ def main() -> int:
         for text in found.wrong[:5]:
             print(f"         {text[:500]}")
         failed += len(found.wrong)
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return failed > 0

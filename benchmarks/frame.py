@@ -1,0 +1,227 @@
+"""What benchmarks share: options as a list, tables as files, and a table that is gone on with."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, NoReturn
+
+from marl_common import atomic_write
+
+DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
+Row = dict[str, Any]
+FEW = 2
+"""Rows of a table under `--quick`."""
+
+
+def asked(doc: str | None, **options: Any) -> argparse.Namespace:
+    """Read the command line.
+
+    Args:
+        doc: Docstring of the benchmark.
+        options: Of each option the default, or ``(default, help)`` or ``(default, help, choices)``.
+            A type stands for no default, False for a flag, a list for several values, and a name
+            that ends in ``_`` for words without a name.
+    """
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, option in options.items():
+        default, *more = option if isinstance(option, tuple) else (option,)
+        how: dict[str, Any] = dict(zip(("help", "choices"), more, strict=False))
+        one = (default or [str])[0] if isinstance(default, list) else default
+        if default is False:
+            how["action"] = "store_true"
+        elif callable(one):
+            how |= {"type": one, "default": [] if isinstance(default, list) else None}
+        else:
+            how |= {"type": type(one), "default": default}
+        if isinstance(default, list):
+            how["nargs"] = "*"
+        flag = "--" + name.replace("_", "-")
+        parser.add_argument(name[:-1] if name.endswith("_") else flag, **how)
+    return parser.parse_args()
+
+
+def share_of(text: str) -> tuple[int, int]:
+    """``I/N``, every N-th of some rows from the I-th on, as numbers.
+
+    Raises:
+        argparse.ArgumentTypeError: It is something else.
+    """
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and int(part) < int(parts)):
+        raise argparse.ArgumentTypeError(f"got {text!r}, expected I/N, 0 <= I < N, as 0/2")
+    return int(part), int(parts)
+
+
+def refuse(text: str) -> NoReturn:
+    """End with one line, as a wrong option does.
+
+    Raises:
+        SystemExit: Always (2).
+    """
+    print(text, file=sys.stderr)
+    raise SystemExit(2)
+
+
+def known(path: Path | None) -> list[Row]:
+    """The rows of a file; none where there is no such file yet."""
+    if path is None or not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def write(path: Path | None, columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a table as CSV, whole or not at all; nothing where no file is named."""
+    if path is None:
+        return
+    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as text:
+        table = csv.DictWriter(text, list(columns), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def rounded(row: Mapping[str, Any], digits: int = 6) -> Row:
+    """A row whose fractions have so many digits that count."""
+    return {k: f"{v:.{digits}g}" if isinstance(v, float) else v for k, v in row.items()}
+
+
+def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
+    """Shortest wall and processor time [s]."""
+    walls, cpus = [], []
+    for _ in range(runs):
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return min(walls), min(cpus)
+
+
+def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
+    """Print figures by name, a line each, or as JSON."""
+    if as_json:
+        print(json.dumps(figures, indent=2))
+        return
+    for name, value in figures.items():
+        shown = f"{value:,.3f}" if isinstance(value, float) else value
+        print(f"{name:<45} {shown!s:>14}")
+
+
+def show(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows as a Markdown table, numbers with four digits."""
+    print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
+    for row in rows:
+        cells = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values())
+        print("| " + " | ".join(cells) + " |")
+
+
+def filled(
+    path: Path | None,
+    columns: Sequence[str],
+    keys: Iterable[Sequence[Any]],
+    row: Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]],
+) -> list[Row]:
+    """All rows of a table: those of its file, and those of keys that are missing, added to it.
+
+    Several processes may add to one file.
+
+    Args:
+        path: The file; None for none.
+        columns: Those of the key, then those that `row` gives, and `cpu_s` where it is measured.
+        keys: Keys of the rows.
+        row: Gives the further columns of a key, or of its several rows.
+
+    Raises:
+        SystemExit: The file has other columns (2).
+    """
+    whole = path.read_bytes() if path is not None and path.exists() else b""
+    if path is not None and whole and not whole.endswith(b"\n"):
+        path.write_bytes(whole[: whole.rfind(b"\n") + 1])  # a run was stopped within a line
+    rows = known(path)
+    if rows and set(rows[0]) != set(columns):
+        refuse(f"{path}: has other columns; expected {', '.join(columns)}; name another file")
+    order = list(rows[0] if rows else columns)
+    for key in keys:
+        named = dict(zip(columns, map(str, key), strict=False))
+        if any(named.items() <= one.items() for one in rows):
+            continue
+        began = time.process_time()
+        found = row(*key)
+        spent = {"cpu_s": f"{time.process_time() - began:.2f}"} if "cpu_s" in columns else {}
+        some = [found] if isinstance(found, Mapping) else found
+        new = [
+            {k: "" if v is None else str(v) for k, v in (named | spent | dict(one)).items()}
+            for one in some
+        ]
+        rows += new
+        if path is not None:
+            with path.open("a", encoding="utf-8", newline="") as text:
+                table = csv.DictWriter(text, order, lineterminator="\n")
+                if not text.tell():
+                    table.writeheader()
+                table.writerows(new)
+    return rows
+
+
+def nothing(rows: list[Row], given: argparse.Namespace) -> None:
+    """Tell nothing of a table."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A benchmark with a row a key; the same command goes on where it was stopped.
+
+    Args:
+        doc: Docstring of the benchmark.
+        columns: Those of the key, then those that `row` gives, and `cpu_s` where it is measured.
+        keys: Keys of the rows that the options ask for.
+        row: The further columns of a key, of the options and the key; or of several rows.
+        file: Where rows go by default, in docs/data; nowhere where it is empty.
+        options: Options besides the common ones, as `asked` takes them.
+        quick: Values of options under `--quick`.
+        told: Prints what all rows show; true where something in them is wrong.
+    """
+
+    doc: str | None
+    columns: Sequence[str]
+    keys: Callable[[argparse.Namespace], Iterable[Sequence[Any]]]
+    row: Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]]
+    file: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    told: Callable[[list[Row], argparse.Namespace], object] = nothing
+
+    def run(self) -> bool:
+        """Make the rows that are missing; whether something is wrong."""
+        given = asked(
+            self.doc,
+            **self.options,
+            out=(Path, "the file; rows that it has stay"),
+            share=(share_of, "I/N: every N-th row from the I-th on"),
+            quick=(False, f"{FEW} rows of little, in no file unless one is named"),
+        )
+        if given.quick:
+            vars(given).update(self.quick)
+        elif given.out is None and self.file:
+            given.out = DATA / self.file
+        part, parts = given.share or (0, 1)
+        keys = islice(self.keys(given), part, None, parts)
+
+        def row(*key: Any) -> Sequence[Mapping[str, Any]]:
+            found = self.row(given, *key)
+            some = [found] if isinstance(found, Mapping) else found
+            for one in some:
+                print(*key, *one.values(), flush=True)
+            return some
+
+        few = islice(keys, FEW if given.quick else None)
+        return bool(self.told(filled(given.out, self.columns, few, row), given))

@@ -1,0 +1,245 @@
+"""The certificate of a network whose tensors may stay: its file, and the terms of its parts.
+
+The file is a zip of ``kept.json``, the claim (which tensors stay, the mapping of every layer, value
+and bound); of ``network.yaml``, the network; and of ``shape-1.cert`` and so on, each a certificate
+of a layer's shape with something of it in L2 and so much room for its tiles. What they say of the
+whole, :mod:`mapper.certificate.kept_bound` works out.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+import layers
+from cost_models import Mapping as LoopMapping
+from layers import TENSORS, Layer, NetworkGraph
+from mapper.certificate.certificate_file import Certificate, CertificateError
+from mapper.certificate.claim_file import Finite, MappingFields, Size
+from mapper.certificate.parts_file import PartsClaim, PartsFile
+from mapper.problem_spec import ProblemSpec
+from mapper.staying.shape_facts import ENERGY, LATENCY, Resident, SumWeights
+from marl_common import Text
+
+NETWORK, ROOM = "network.yaml", "max_l2_bytes"
+LEAST_ROOM = 1e-3
+"""Bytes in place of none: limits are above 0."""
+PRICES = 1e-30, 1e30
+"""Least and largest price of a cycle [nJ] but 0: sums stay far from what floats can hold."""
+
+
+class KeptClaim(PartsClaim):
+    """What it claims; `prices` are those of a cycle [nJ] that bound the product of two sums."""
+
+    network: Text
+    objective: Literal["latency", "energy", "edp"]
+    passes: Literal["free", "counted"]
+    stays: list[Text]
+    mappings: Annotated[list[MappingFields], Field(min_length=1)]
+    prices: Annotated[list[Finite], Field(max_length=100)]
+    value: Finite
+    bound: Finite
+    shapes: Size
+
+    @property
+    def many(self) -> int:
+        """How many certificates it stands on."""
+        return self.shapes
+
+
+FILE = PartsFile("kept.json", KeptClaim, "marl-mapper certificate of tensors that stay", (NETWORK,))
+
+
+@dataclass(frozen=True)
+class KeptCertificate:
+    """A claim on a network whose tensors may stay in L2.
+
+    Args:
+        network: What the network is called.
+        graph: The network.
+        objective: ``latency``, ``energy`` or ``edp``, of the whole.
+        counted: Whether nodes without MACs cost what they move in every place.
+        stays: Tensors that are in L2 from their first node to their last; of those that take each
+            other's place the first.
+        mappings: Of each layer, in order.
+        prices: Of a cycle [nJ]: sums whose bounds are worked out for the EDP's.
+        parts: Certificates of shapes.
+        value: The objective with this schedule and these mappings.
+        bound: No choice of what stays, and no mappings, have less.
+    """
+
+    network: str
+    graph: NetworkGraph
+    objective: str
+    counted: bool
+    stays: tuple[str, ...]
+    mappings: tuple[LoopMapping, ...]
+    prices: tuple[float, ...]
+    parts: tuple[Certificate, ...]
+    value: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum `value` may be, as a share."""
+        return max(0.0, self.value / self.bound - 1.0) if self.bound > 0 else math.inf
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the zoo's network of this name is this one."""
+        return layers.is_network(self.network) and layers.graph_of(self.network) == self.graph
+
+    @property
+    def terms(self) -> KeptTerms:
+        """Chip, model and space, which all parts share."""
+        return KeptTerms.of(self.parts[0].problem)
+
+
+class PartTerms(NamedTuple):
+    """What a certificate is of.
+
+    Args:
+        shape: The layer, without a name.
+        resident: What of it is in L2.
+        room: Bytes of L2 that its tiles may take.
+        weights: What is bounded: a sum of energy and latency.
+    """
+
+    shape: Layer
+    resident: Resident
+    room: float
+    weights: SumWeights
+
+
+@dataclass(frozen=True)
+class KeptTerms:
+    """Under what the layers of a network are costed.
+
+    Args:
+        plain: The problem of a layer of which nothing is in L2, and nothing else takes room.
+    """
+
+    plain: ProblemSpec
+
+    @classmethod
+    def of(cls, part: ProblemSpec) -> KeptTerms:
+        """The terms that a part's problem shares with all others."""
+        own = ("resident", "cycle_nj")
+        options = {name: of for name, of in part.cost_model_options.items() if name not in own}
+        return cls(replace(part, cost_model_options=options, limits={}, objective="energy"))
+
+    def spec(self, part: PartTerms, name: str = "") -> ProblemSpec:
+        """A layer's problem.
+
+        Raises:
+            CertificateError: A cycle's price is out of range.
+        """
+        options: dict[str, Any] = dict(self.plain.cost_model_options)
+        if part.resident:
+            options["resident"] = "+".join(t for t in TENSORS if t in part.resident)
+        if part.weights.energy and part.weights.latency:
+            price = options["cycle_nj"] = part.weights.latency / part.weights.energy
+            if not PRICES[0] <= price <= PRICES[1]:
+                raise CertificateError(
+                    f"prices: got {price:g} nJ for a cycle, expected 0, or {PRICES[0]:g} to "
+                    f"{PRICES[1]:g}"
+                )
+        limits = {} if math.isinf(part.room) else {ROOM: max(part.room, LEAST_ROOM)}
+        return replace(
+            self.plain,
+            layer=part.shape,
+            layer_name=name,
+            objective="energy" if part.weights.energy else "latency",
+            cost_model_options=options,
+            limits=limits,
+        )
+
+    def terms_of(self, spec: ProblemSpec) -> PartTerms:
+        """What the problem of a part is.
+
+        Raises:
+            CertificateError: It is not on these terms.
+        """
+        options: Mapping[str, Any] = spec.cost_model_options
+        price = float(options.get("cycle_nj", 0.0))
+        weights = SumWeights(1.0, price) if price else ENERGY
+        found = PartTerms(
+            spec.layer.renamed(""),
+            frozenset(str(options.get("resident", "")).split("+")) - {""},
+            float(spec.limits.get(ROOM, math.inf)),
+            LATENCY if spec.objective == "latency" else weights,
+        )
+        expected = self.spec(found)
+        for name in ("accelerator", "objective", "cost_model", "cost_model_options", "space",
+                     "limits"):  # fmt: skip
+            if getattr(spec, name) != getattr(expected, name):
+                raise CertificateError(f"its {name} is not that of a layer of this network")
+        return found
+
+
+def write_kept(path: Path, certificate: KeptCertificate) -> None:
+    """Write a certificate, whole or not at all; the same gives the same bytes.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    one = certificate
+    claim = {
+        "network": one.network,
+        "objective": one.objective,
+        "passes": "counted" if one.counted else "free",
+        "stays": list(one.stays),
+        "mappings": [mapping.to_dict() for mapping in one.mappings],
+        "prices": list(one.prices),
+        "value": one.value,
+        "bound": one.bound,
+        "shapes": len(one.parts),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        network = Path(folder) / NETWORK
+        layers.write_yaml(network, one.graph)
+        FILE.write(path, claim, one.parts, {NETWORK: network.read_bytes()})
+
+
+def read_kept(path: Path) -> KeptCertificate:
+    """Read a certificate; that it is whole is checked, not that it holds.
+
+    Raises:
+        CertificateError: It is damaged.
+    """
+    claim, others, parts = FILE.read(path)
+    with tempfile.TemporaryDirectory() as folder:
+        network = Path(folder) / NETWORK
+        network.write_bytes(others[NETWORK])
+        try:
+            graph = layers.read_graph(network)
+        except layers.LayerError as error:
+            said = str(error).replace(str(network), NETWORK)
+            raise CertificateError(f"{path}: {said}") from None
+    try:
+        mappings = [LoopMapping.from_dict(one.model_dump()) for one in claim.mappings]
+    except ValueError as error:
+        raise CertificateError(f"{path}: {FILE.name}: mappings: {error}") from None
+    return KeptCertificate(
+        network=claim.network,
+        graph=graph,
+        objective=claim.objective,
+        counted=claim.passes == "counted",
+        stays=tuple(claim.stays),
+        mappings=tuple(mappings),
+        prices=tuple(claim.prices),
+        parts=parts,
+        value=claim.value,
+        bound=claim.bound,
+    )
+
+
+def is_kept(path: Path) -> bool:
+    """Whether a file has a claim on tensors that stay."""
+    return FILE.is_in(path)

@@ -1,0 +1,239 @@
+"""Certificates of tensors that stay: their bound holds, and no lie passes."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mapper import ProblemSpec
+from mapper.certificate import (
+    Certificate,
+    CertificateError,
+    KeptCertificate,
+    check_kept,
+    make_kept,
+    read_kept,
+    write_kept,
+)
+from mapper.certificate.kept_bound import BoundLine, corners
+from mapper.certificate.kept_checker import bounds_of, placement_of
+from mapper.staying.kept_network import keep_network
+from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
+from mapper.staying.stay_proof import StayProof, StaySetting
+from tests.mapper.staying import Points, brute, prove_here, small
+from tests.mapper.test_chain_search import mapper, mapper_json
+from tests.mapper.test_search_kept import NET
+
+
+def certified(seed: int, objective: str) -> tuple[KeptCertificate, Points]:
+    """The certificate of a small random network, and its best energies and latencies."""
+    graph, setting, counted = small(seed)
+    proved: list[tuple[StayProof, Any]] = []
+
+    def run(proofs: Sequence[StayProof]) -> list[Any]:
+        told = prove_here(proofs)
+        proved.extend(zip(proofs, told, strict=True))
+        return told
+
+    kept = keep_network("mine", graph, setting, objective, run, counted=counted, gap=1e-9)
+    spec = spec_of(setting, graph.layers[0].renamed("one"))
+    return make_kept(kept, spec, counted, proved), brute(graph, setting, counted)
+
+
+def spec_of(setting: StaySetting, layer: Any) -> ProblemSpec:
+    chip, options, space = setting.chip, dict(setting.options), dict(setting.space)
+    return ProblemSpec(layer, "one", chip, "mine", "energy", "exact", options, space)
+
+
+@pytest.fixture(scope="module")
+def good() -> KeptCertificate:
+    """Six nodes, of which three tensors stay."""
+    return certified(2, "edp")[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("objective", ["latency", "energy", "edp"])
+def test_its_bound_is_the_optimum_of_all_choices_and_mappings(seed: int, objective: str) -> None:
+    found, best = certified(seed, objective)
+    least = {
+        "latency": min(latency for _, latency in best),
+        "energy": min(energy for energy, _ in best),
+        "edp": min(energy * latency for energy, latency in best),
+    }[objective]
+    assert found.value == pytest.approx(least, rel=1e-9)
+    assert least * (1 - 1e-8) <= found.bound <= least * (1 + 1e-9)
+    bounds = bounds_of(found, placement_of(found))
+    for weights in (ENERGY, LATENCY, SumWeights(1.0, 2.0), SumWeights(1.0, 0.01)):
+        assert bounds.sum(weights) <= min(weights.of(*one) for one in best) * (1 + 1e-9)
+
+
+def test_sums_and_products_are_least_at_corners_of_the_lines() -> None:
+    lines = [BoundLine(ENERGY, 2.0), BoundLine(LATENCY, 3.0), BoundLine(SumWeights(1, 1), 9.0)]
+    assert corners(lines) == [(6.0, 3.0), (2.0, 7.0)]
+    assert corners([*lines, BoundLine(SumWeights(1, 2), math.inf)]) == [(math.inf, math.inf)]
+
+
+def test_it_holds_and_a_file_keeps_it_bit_by_bit(good: KeptCertificate, tmp_path: Path) -> None:
+    assert len(good.stays) == 3
+    write_kept(tmp_path / "a", good)
+    again = read_kept(tmp_path / "a")
+    write_kept(tmp_path / "b", again)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert again.graph == good.graph
+    seen: list[int] = []
+    assert len(check_kept(again, seen.append)) == len(good.parts) == len(seen)
+
+
+Change = Callable[[KeptCertificate], KeptCertificate]
+
+
+def part(change: Callable[[Certificate], Certificate], at: int = 0) -> Change:
+    """Change a part."""
+    return lambda c: replace(c, parts=(*c.parts[:at], change(c.parts[at]), *c.parts[at + 1 :]))
+
+
+def problem(**changes: Any) -> Change:
+    """Change a part's problem: the second one's."""
+    return part(lambda p: replace(p, problem=replace(p.problem, **changes)), 1)
+
+
+def options(**more: Any) -> Change:
+    """Change a part's cost model."""
+
+    def change(given: Certificate) -> Certificate:
+        spec = given.problem
+        all_of = {**spec.cost_model_options, **more}
+        return replace(given, problem=replace(spec, cost_model_options=all_of))
+
+    return part(change, 1)
+
+
+def graph(change: Callable[[Any], Any]) -> Change:
+    return lambda c: replace(c, graph=change(c.graph))
+
+
+def in_all(change: Callable[[ProblemSpec], ProblemSpec]) -> Change:
+    """Change the problem of every part alike."""
+    return lambda c: replace(c, parts=tuple(replace(p, problem=change(p.problem)) for p in c.parts))
+
+
+LIES: dict[str, tuple[Change, str]] = {
+    "a lower value": (lambda c: replace(c, value=c.value * 0.9), "value: .* the schedule comes to"),
+    "a lower value and bound": (
+        lambda c: replace(c, value=c.value / 2, bound=c.bound / 2), "value: .*the schedule comes"
+    ),
+    "a bound above the value": (lambda c: replace(c, bound=c.value * 1.1), "is above the value"),
+    "another objective": (lambda c: replace(c, objective="energy"), "value: "),
+    "no prices": (lambda c: replace(c, prices=()), "bound: .* the parts' come to"),
+    "a price that overflows": (lambda c: replace(c, prices=(1e308,)), "prices: got 1e.308 nJ"),
+    "a price that is next to nothing": (
+        lambda c: replace(c, prices=(1e-300,)), "prices: got 1e-300 nJ"
+    ),
+    "other prices": (lambda c: replace(c, prices=(1e-6,)), "bound: .* the parts' come to"),
+    "passes are counted, or not": (lambda c: replace(c, counted=not c.counted), "value: |bound: "),
+    "less stays": (lambda c: replace(c, stays=c.stays[1:]), "value: |mappings: "),
+    "a tensor stays twice": (lambda c: replace(c, stays=c.stays * 2), "a tensor is named twice"),
+    "what may not stay does": (lambda c: replace(c, stays=("x",)), "'x' is no tensor that may"),
+    "the last tensor stays": (
+        lambda c: replace(c, stays=(*c.stays, c.graph.nodes[-1].name)), "is no tensor that may stay"
+    ),
+    "a mapping left out": (lambda c: replace(c, mappings=c.mappings[1:]), "the network has 4 lay"),
+    "a mapping too many": (
+        lambda c: replace(c, mappings=(*c.mappings, c.mappings[0])), "the network has 4 layers"
+    ),
+    "mappings swapped": (
+        lambda c: replace(c, mappings=c.mappings[::-1]), "mappings: |value: "
+    ),
+    "a layer left out": (
+        graph(lambda g: replace(g, nodes=g.nodes[:-1])), "shape-1: the network has no layer"
+    ),
+    "a network of the zoo": (lambda c: replace(c, network="mlp"), "it is not mlp of the zoo"),
+    "parts left out": (lambda c: replace(c, parts=c.parts[:1]), "bound: .* the parts' come to"),
+    "all parts but the last left out": (
+        lambda c: replace(c, parts=c.parts[-1:]),
+        "bound: .* the parts' come to",
+    ),
+    "bounds swapped": (
+        lambda c: replace(c, parts=(replace(c.parts[0], bound=c.parts[1].bound),
+                                    replace(c.parts[1], bound=c.parts[0].bound), *c.parts[2:])),
+        "bound: |shape-",
+    ),
+    "trees swapped": (
+        lambda c: replace(c, parts=(c.parts[0].with_tree(c.parts[-1].tree), *c.parts[1:])),
+        "shape-1: ",
+    ),
+    "a part's bound raised": (part(lambda p: replace(p, bound=p.bound * 1.01)), "shape-1: "),
+    "a part without a mapping": (
+        part(lambda p: replace(p, mapping=None, value=math.inf, bound=math.inf)), "shape-1: |bound"
+    ),
+    "a part's chip": (
+        lambda c: problem(accelerator=replace(c.parts[0].problem.accelerator, noc_bw=64))(c),
+        "shape-2: its accelerator is not that",
+    ),
+    "the chip of all parts": (
+        lambda c: in_all(
+            lambda s: replace(s, accelerator=replace(s.accelerator, l2_bytes=4096))
+        )(c),
+        "bound: |value: |mappings: |shape-",
+    ),
+    "a chip too small": (
+        lambda c: in_all(lambda s: replace(s, accelerator=replace(s.accelerator, l2_bytes=8)))(c),
+        "may stay on this chip|mappings: |stays: ",
+    ),
+    "a part's room": (problem(limits={"max_l2_bytes": 1.0}), "shape-2: |bound: "),
+    "a part's other limit": (problem(limits={"max_area_um2": 1.0}), "shape-2: its limits is not"),
+    "a part's objective": (problem(objective="power"), "shape-2: its objective is not that"),
+    "a part's resident tensors": (options(resident="input+filter+output"), "shape-2: |bound: "),
+    "a resident that is none": (options(resident="weights"), "its cost_model_options is not that"),
+    "a part's price": (options(cycle_nj=1e9), "shape-2: |bound: "),
+    "a price that is no number": (options(cycle_nj="much"), "could not convert|shape-2: "),
+    "a part's options": (options(double_buffer=7.5), "its cost_model_options is not that"),
+    "a part's space": (problem(space={"tiles": "all"}), "shape-2: its space is not that"),
+    "a full space": (
+        in_all(lambda s: replace(s, space={**s.space, "full": True})), "its space is full"
+    ),
+    "another model": (in_all(lambda s: replace(s, cost_model="maestro")), "the cost model exact"),
+    "a part of another layer": (
+        lambda c: problem(layer=replace(c.parts[1].problem.layer, K=7))(c),
+        "the network has no layer of its shape",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_no_lie_passes(lie: str, good: KeptCertificate) -> None:
+    change, says = LIES[lie]
+    with pytest.raises(CertificateError, match=says) as caught:
+        check_kept(change(good))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command_line_writes_and_checks_them(tmp_path: Path) -> None:
+    network, path = tmp_path / "net.yaml", tmp_path / "kept.cert"
+    network.write_text(NET, encoding="utf-8")
+    words = ("search", "--network", str(network), "-o", "edp", "--fuse", "keep", "--workers", "1")
+    said = mapper_json(
+        *words, "--store", str(tmp_path / "r.sqlite"), "--certificate", str(path), "--json"
+    )
+    found = mapper_json("validate", "--certificate", str(path))
+    assert found["holds"]
+    assert found["value"] == said["keep"]["value"]
+    assert found["bound"] == pytest.approx(said["keep"]["bound"], rel=1e-9)
+    assert found["stays"] == [stay["tensors"][0] for stay in said["stays"]]
+    with zipfile.ZipFile(path) as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    with zipfile.ZipFile(path, "w") as whole:
+        for name, member in (members | {"kept.json": edited(members, stays=["a"])}).items():
+            whole.writestr(name, member)
+    assert mapper("validate", "--certificate", str(path), code=1).startswith("✗")
+
+
+def edited(members: dict[str, bytes], **fields: Any) -> bytes:
+    return json.dumps(json.loads(members["kept.json"]) | fields).encode()
