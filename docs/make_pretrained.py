@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from mapper.pretrained.decisions import DECISIONS, KINDS
-from mapper.pretrained.local_search import CHILDREN, PARENTS, PROPOSALS
+from mapper.pretrained.local_search import CHILDREN, FIRST, PARENTS, PROPOSALS
 
 PICTURE = Path(__file__).with_name("pretrained.svg")
 WIDTH, HEIGHT, BOX, TALL = 900, 330, 190, 70
@@ -23,7 +23,7 @@ BOXES: dict[str, Box] = {
     "problem": (20, 200, GIVEN, ("problem: a layer and a", "chip never seen")),
     "proposals": (245, 200, AGENTS, (f"proposals: up to {len(DECISIONS)}",
                                      f"decisions of {len(KINDS)} agents",
-                                     f"{PROPOSALS} at a time")),
+                                     f"{FIRST}, then {PROPOSALS - FIRST}")),
     "price": (470, 200, PRICE, ("the problem's cost model:", "each evaluation", "is a sample")),
     "search": (695, 200, PRICE, (f"local search: {CHILDREN}", f"children of the {PARENTS} best,",
                                  "crossover and mutation")),

@@ -15,6 +15,8 @@ Draw = Callable[[int], IntArray]
 """Gives ``(n, P)`` actions, `n` at most what was asked for."""
 Heard = Callable[[IntArray, Evaluation], None]
 
+FIRST: Final = 32
+"""Proposals of the first batch; a first value comes soon."""
 PROPOSALS: Final = 64
 """Proposals before local search begins, and of a restart."""
 PARENTS: Final = 8
@@ -60,7 +62,8 @@ class ProposalSearch:
     def _batch(self, most: int) -> IntArray:
         """Up to `most` new actions; uniform ones, old or new, where nothing new was found."""
         if self._drawn % PROPOSALS or not self._better:
-            wanted = min(PROPOSALS - self._drawn % PROPOSALS, most)
+            wanted = PROPOSALS - self._drawn % PROPOSALS if self._drawn else FIRST
+            wanted = min(wanted, most)
             self._drawn += wanted
             found = self._new(self.draw(wanted), most)
         else:

@@ -5,7 +5,7 @@ import pytest
 
 import baselines
 from maestro_env import BudgetExhausted, Problem
-from mapper.pretrained.local_search import CHILDREN, PROPOSALS, ProposalSearch
+from mapper.pretrained.local_search import CHILDREN, FIRST, PROPOSALS, ProposalSearch
 
 
 def uniform(problem, seed):
@@ -29,10 +29,10 @@ def test_proposals_come_first_and_then_children_of_the_best():
 
     found = batches_of(problem)
     ProposalSearch(problem, draw, rng).run(PROPOSALS + 5 * CHILDREN)
-    assert asked[0] == PROPOSALS
+    assert asked[:2] == [FIRST, PROPOSALS - FIRST]
     assert sum(len(actions) for actions, _ in found) == problem.samples == 64 + 5 * CHILDREN
-    proposed = [found[0]]
-    children = [batch for batch in found if len(batch[0]) == CHILDREN]
+    proposed = found[:2]
+    children = [batch for batch in found[2:] if len(batch[0]) == CHILDREN]
     best = min(values.min() for _, values in proposed)
     assert np.median(np.concatenate([v for _, v in children])) < np.median(
         np.concatenate([v for _, v in proposed])
