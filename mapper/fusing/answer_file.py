@@ -44,7 +44,7 @@ class FusedFields(_Answered):
     parts: list[PartFields]
 
 
-class NodeFields(_Answered):
+class AnsweredNode(_Answered):
     """A node."""
 
     node: Text
@@ -93,7 +93,7 @@ class AnswerFields(_Answered):
     tiles: TotalFields | None = None
     note: Text
     stays: list[StayFields]
-    nodes: list[NodeFields]
+    nodes: list[AnsweredNode]
 
 
 def read_answer(path: Path) -> AnswerFields:

@@ -8,7 +8,13 @@ from typing import Any, NoReturn
 
 from cost_models import CostModelError, MappingError, chip_from, mapping_from
 from layers import GraphNode, Layer, NetworkGraph, to_fields
-from mapper.fusing.answer_file import AnswerError, AnswerFields, FusedFields, NodeFields, PartFields
+from mapper.fusing.answer_file import (
+    AnswerError,
+    AnswerFields,
+    FusedFields,
+    AnsweredNode,
+    PartFields,
+)
 from mapper.fusing.axis_plan import AxisLayer, AxisPlan, axis_plan
 from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of
@@ -117,7 +123,7 @@ class NetworkAnswer:
         )  # fmt: skip
         return found
 
-    def _check_node(self, step: NodeResult, node: NodeFields) -> None:
+    def _check_node(self, step: NodeResult, node: AnsweredNode) -> None:
         where = f"node {node.node}"
         if sorted(step.resident) != node.resident or str(step.node.kind) != node.kind:
             raise AnswerError(

@@ -9,36 +9,28 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 import layers
 import marl_mapper
 from cost_models import CHAINS, PRESETS, load, load_chip, mapping_from
 from maestro_env import ChainSpace
-from mapper import cli
 from mapper.verdicts import validate
 from marl_runs import Store
+from tests.mapper.commands import json_of, said
 
 SEARCH = ("search", "--layer", "resnet18.5", "--method", "ga", "--budget", "300")
 
 
 def mapper(*words: str, code: int = 0) -> str:
     """Standard output of a command."""
-    result = CliRunner().invoke(cli.app, list(words))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.stderr
-    return result.stdout
-
-
-def mapper_json(*words: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(mapper(*words, "--json"))
-    return found
+    ended, out, err = said(*words)
+    assert ended == code, err
+    return out
 
 
 @pytest.mark.parametrize("chip", ["simba", "eyeriss-rs"])
 def test_what_is_found_is_a_file_that_costs_as_much(chip: str, tmp_path: Path) -> None:
-    found = mapper_json(*SEARCH, "-a", chip, "--out", str(tmp_path))
+    found = json_of(*SEARCH, "-a", chip, "--out", str(tmp_path))
     mapping = mapping_from(yaml.safe_load((tmp_path / "mapping.yaml").read_text()))
     cost = load("exact").evaluate(layers.get("resnet18.5"), load_chip(chip), mapping)
     assert found["best"]["energy_nj"] == cost.energy_nj
@@ -65,9 +57,9 @@ def test_a_folder_of_results_is_reported_with_the_front(tmp_path: Path, monkeypa
 def test_a_file_with_a_chip_and_single_fields(tmp_path: Path) -> None:
     path = tmp_path / "chip.yaml"
     path.write_text(yaml.safe_dump(CHAINS["nvdla-cacc"].to_dict()))
-    whole = mapper_json(*SEARCH, "-a", str(path))
-    assert whole["best"] == mapper_json(*SEARCH, "-a", "nvdla-cacc")["best"]
-    half = mapper_json(*SEARCH, "-a", str(path), "--set", "levels.CBUF.bytes=16k")
+    whole = json_of(*SEARCH, "-a", str(path))
+    assert whole["best"] == json_of(*SEARCH, "-a", "nvdla-cacc")["best"]
+    half = json_of(*SEARCH, "-a", str(path), "--set", "levels.CBUF.bytes=16k")
     assert half["best"]["objective"] != whole["best"]["objective"]
     text = mapper(*SEARCH, "-a", str(path))
     assert "CBUF" in text
@@ -78,8 +70,8 @@ def test_a_file_with_a_chip_and_single_fields(tmp_path: Path) -> None:
 def test_stores_hold_chips_and_mappings_of_any_depth(chip: str, tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     words = (*SEARCH, "-a", chip, "--store", str(path), "--space", "uneven")
-    first = mapper_json(*words)
-    assert mapper_json(*words)["best"] == first["best"]  # not searched again
+    first = json_of(*words)
+    assert json_of(*words)["best"] == first["best"]  # not searched again
     with Store.open(path) as store:
         assert len(store.runs()) == 1
         (verdict,) = validate(store)
@@ -114,7 +106,7 @@ def test_clusters_name_parameters_by_level(tmp_path: Path) -> None:
 
 
 def test_the_space_is_counted_exactly() -> None:
-    found = mapper_json("space", "--layer", "resnet18.5", "-a", "nvdla-cacc")["layers"][0]
+    found = json_of("space", "--layer", "resnet18.5", "-a", "nvdla-cacc")["layers"][0]
     layer, chip = layers.get("resnet18.5"), CHAINS["nvdla-cacc"]
     assert found["map_space"] == ChainSpace(layer, chip).size
     assert found["uneven"] == ChainSpace(layer, chip, uneven=True).size
@@ -156,12 +148,12 @@ EVALUATE = (
 
 
 def test_evaluate_says_what_each_level_holds_and_costs() -> None:
-    found = mapper_json(*EVALUATE)["costs"]["exact"]
+    found = json_of(*EVALUATE)["costs"]["exact"]
     assert list(found["levels"]) == ["DRAM", "GlobalBuffer", "Weights"]
     assert "l1_bytes" not in found
     energies = [level["energy_nj"] for level in found["levels"].values()]
     assert sum(energies) < found["energy_nj"]
-    halved = mapper_json(*EVALUATE, "--set", "levels.Weights.read_pj=0")["costs"]["exact"]
+    halved = json_of(*EVALUATE, "--set", "levels.Weights.read_pj=0")["costs"]["exact"]
     assert halved["levels"]["Weights"]["energy_nj"] < found["levels"]["Weights"]["energy_nj"]
 
 

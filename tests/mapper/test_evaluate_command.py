@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import layers
 from mapper import cli
+from tests.mapper.commands import json_of, said
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 MAPPING = str(EXAMPLES / "mapping.yaml")
 
 
-def evaluate(*words: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(cli.app, ["evaluate", *words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
-
-
-def evaluate_json(*words: str) -> Any:
-    code, out, err = evaluate(*words, "--json")
-    assert code == 0, err
-    return json.loads(out)
+evaluate, evaluate_json = partial(said, "evaluate"), partial(json_of, "evaluate")
 
 
 def test_all_cost_models_side_by_side() -> None:

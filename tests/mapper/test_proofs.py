@@ -9,12 +9,12 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import baselines
 from baselines import Proof, ProofProgress, SearcherError
@@ -23,25 +23,15 @@ from baselines.optimal.solver import Solver
 from cost_models import Accelerator
 from layers import Layer
 from maestro_env import Problem
-from mapper import auto, cli
+from mapper import auto
 from mapper.standing import of_proof
+from tests.mapper.commands import json_of, said
 
 TINY = "conv:K=3,C=2,Y=3,X=1,R=1,S=1"
 CHIP = ["--num-pes", "4", "--l1-bytes", "16", "--l2-bytes", "80"]
 
 
-def run(*words: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(cli.app, ["search", *words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
-
-
-def run_json(*words: str) -> dict[str, Any]:
-    code, out, err = run("--json", *words)
-    assert code == 0, err
-    found: dict[str, Any] = json.loads(out)
-    return found
+run, run_json = partial(said, "search"), partial(json_of, "search")
 
 
 @pytest.mark.parametrize("method", ["optimal", "auto"])

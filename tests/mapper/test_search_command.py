@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +22,15 @@ from maestro_env import OBJECTIVES, Problem
 from mapper import cli
 from mapper.show.cost import bounds_of
 from marl_runs import Context, Store
+from tests.mapper.commands import json_of, said
 
 LAYER = "mobilenetv2.2"
 SMALL = ["--budget", "300", "--method", "ga"]
 MAPPER = [sys.executable, "-m", "mapper"]
 
 
-def search(*words: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of ``mapper search WORDS``, by default ga."""
-    result = CliRunner().invoke(cli.app, ["search", "--layer", LAYER, *SMALL, *words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
-
-
-def search_json(*words: str) -> dict[str, Any]:
-    code, out, err = search("--json", *words)
-    assert code == 0, err
-    found: dict[str, Any] = json.loads(out)
-    return found
+search = partial(said, "search", "--layer", LAYER, *SMALL)
+search_json = partial(json_of, "search", "--layer", LAYER, *SMALL)
 
 
 def test_json_has_exactly_the_promised_keys() -> None:

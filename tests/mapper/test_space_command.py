@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 import layers
 from cost_models import Accelerator
 from maestro_env import MapSpace
-from mapper import cli
+from tests.mapper.commands import said
 
-
-def space(*words: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(cli.app, ["space", *words])
-    return result.exit_code, result.stdout, result.stderr
+space = partial(said, "space")
 
 
 def test_a_layer_has_the_size_of_its_map_space() -> None:

@@ -1,0 +1,25 @@
+"""Commands of ``mapper``, run in this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from typer.testing import CliRunner
+
+from mapper import cli
+
+
+def said(*words: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error; an exception goes on."""
+    result = CliRunner().invoke(cli.app, list(words))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def json_of(*words: str) -> Any:
+    """What a command that ends well prints as JSON."""
+    code, out, err = said(*words, "--json")
+    assert code == 0, err
+    return json.loads(out)
