@@ -31,25 +31,14 @@ def losses_of(problem: Problem, mapping: ChainMapping) -> dict[str, str]:
     assert isinstance(facts, ChainFacts)
     structures = ChainStructures(problem.space, facts)
     batch = ChainBatch.from_mappings([mapping], problem.accelerator)
-    spread = structures.spread(_way_of(structures, batch))
-    none = ((0,) * len(DIMS),) * len(spread.spatial)
-    bounds = ChainBrancher(spread, CostsToGo(spread, structures.tiles, none, spread.energy), (1, 1))
-    bounds.fill_all()
+    way, action = _way_of(structures, batch), problem.space.encode(batch)[0]
+    spread, none = structures.spread(way), ((0,) * len(DIMS),) * (facts.depth + 1)
     cost = problem.cost_model.evaluate(problem.layer, problem.accelerator, mapping)
-    steps = _steps_of(structures, bounds, problem.space.encode(batch)[0])
-    node, found = bounds.root(), []
-    for place, (kind, tiles) in enumerate(steps):
-        options = [
-            bounds.tables.options(node, p).one(
-                int(np.searchsorted(bounds.tables.options(node, p).at, tile))
-            )
-            for p, tile in enumerate(tiles)
-        ]
-        if place == 0:
-            found.append(_least(bounds))
-        _, after = bounds.bound(node, options, kind)
-        found.append(_figures(bounds, after))
-        node = bounds.child(node, kind, np.array(tiles))
+    tried = (
+        ChainBrancher(spread, CostsToGo(spread, structures.tiles, redundant, spread.energy), (1, 1))
+        for redundant in (structures.redundant(way), none)  # units of the mapping may idle
+    )
+    found = next(filter(None, (_stages(b, _steps_of(structures, b, action)) for b in tried)))
     rows = zip(CHOSEN, (found[0], found[1], found[-1]), strict=True)
     return {
         f"{figure}_{stage}": f"{bound / float(getattr(cost, name)):.4f}"
@@ -58,6 +47,25 @@ def losses_of(problem: Problem, mapping: ChainMapping) -> dict[str, str]:
             ("energy", "cycles"), ("energy_nj", "latency_cycles"), row, strict=True
         )
     }
+
+
+def _stages(
+    bounds: ChainBrancher, steps: list[tuple[Any, list[int]]]
+) -> list[tuple[float, float]] | None:
+    """Bounds of the way and after each memory's choice; None where it leaves a tile out."""
+    bounds.fill_all()
+    node, found = bounds.root(), [_least(bounds)]
+    for kind, tiles in steps:
+        offered = [bounds.tables.options(node, p) for p in range(len(tiles))]
+        if any(tile not in o.at for o, tile in zip(offered, tiles, strict=True)):
+            return None
+        options = [
+            o.one(int(np.searchsorted(o.at, tile))) for o, tile in zip(offered, tiles, strict=True)
+        ]
+        _, after = bounds.bound(node, options, kind)
+        found.append(_figures(bounds, after))
+        node = bounds.child(node, kind, np.array(tiles))
+    return found if np.isfinite(found).all() else None
 
 
 def _figures(bounds: ChainBrancher, after: dict[str, Any]) -> tuple[float, float]:
@@ -69,7 +77,8 @@ def _figures(bounds: ChainBrancher, after: dict[str, Any]) -> tuple[float, float
 def _least(bounds: ChainBrancher) -> tuple[float, float]:
     """The least energy and the least latency of all tiles of the outermost memory."""
     _, (energy, cycles, _) = bounds.reaches(np.inf)
-    return float(energy.min() + bounds.facts.leakage * cycles.min()), float(cycles.min())
+    least, fastest = float(energy.min(initial=np.inf)), float(cycles.min(initial=np.inf))
+    return least + bounds.facts.leakage * fastest, fastest
 
 
 def _way_of(structures: ChainStructures, batch: ChainBatch) -> Any:

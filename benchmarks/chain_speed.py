@@ -53,7 +53,7 @@ def rates(layer: Layer, chip: Chain, worlds: int, runs: int) -> dict[str, float]
     counts, status = np.zeros(worlds, Counts), np.zeros(worlds, np.int64)
 
     def kernel() -> None:
-        count_nests(WORK.records, nests, counts, status, 0, worlds)
+        count_nests(WORK.records, nests, counts, status, worlds)
 
     def batched() -> None:
         costs = model.evaluate_batch(layer, chip, batch)

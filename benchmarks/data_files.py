@@ -20,7 +20,7 @@ WRITTEN = {
     "chain_speed.py": "chain-speed.csv chain-comparison.csv",
     "crosscheck.py": "crosscheck-timeloop.csv",
     "exact_simulated.py": "exact-simulated.csv exact-padded.csv",
-    "explore_designs.py": "explore.csv explore-keep.csv",
+    "explore_designs.py": "explore.csv explore-keep.csv explore-keep-time.csv",
     "export_costs.py": "export-costs*.csv",
     "marl_controls.py": "marl-controls.csv marl-controls-pairs.csv marl-controls-runs.csv",
     "mast/ablation.py": "mast-ablation-tuned.csv",

@@ -96,7 +96,7 @@ def seconds(nests: Any, stepwise: bool, runs: int) -> float:
     best = float("inf")
     for _ in range(runs):
         start = time.process_time()
-        count_nests(work, nests, counts, status, 0, len(nests))
+        count_nests(work, nests, counts, status, len(nests))
         best = min(best, time.process_time() - start)
     if (status != COUNTED).any():
         raise SystemExit(f"{int((status != COUNTED).sum())} of {len(nests)} nests were not counted")

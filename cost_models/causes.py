@@ -77,7 +77,7 @@ def causes_of(
         1: _inner_traffic(exact),
         2: nest.missed_reload(),
         3: nest.reduction(),
-        4: chain(nest.cluster_halo(), nest.kept_halo(accelerator, mapping, exact)),
+        4: chain(nest.cluster_halo(), nest.kept_halo(exact)),
         5: _latency(exact),
         6: nest.stride(),
         7: nest.ragged(),
@@ -91,6 +91,7 @@ class _ClippedNest:
     """A mapping's loops: tiles clipped to what they tile, and outer iterations by dimension."""
 
     def __init__(self, layer: Layer, accelerator: Accelerator, mapping: NestMapping) -> None:
+        self.mapping, self.accelerator = mapping, accelerator
         pes = mapping.num_pes or accelerator.num_pes
         outer, inner = clipped(mapping.tiles, layer.extents)
         self.layer, self.order, self.parallel = layer, mapping.orders[0], mapping.parallel
@@ -132,11 +133,9 @@ class _ClippedNest:
                     "with the next"
                 )
 
-    def kept_halo(
-        self, accelerator: Accelerator, mapping: NestMapping, exact: Cost
-    ) -> Iterator[str]:
+    def kept_halo(self, exact: Cost) -> Iterator[str]:
         none = load("exact", halo_time="none")
-        every = none.evaluate(self.layer, accelerator.unlimited_buffers(), mapping)
+        every = none.evaluate(self.layer, self.accelerator.unlimited_buffers(), self.mapping)
         more = every.counts["dram_in"] - self._window_credit() - exact.counts["dram_in"]
         if more > 0:
             yield f"L2 still holds {more} input elements where more than a window moves on"

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cost_models.dataflow import CLUSTER, Dataflow, DataflowError, Directive, size_of
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.level_names import LEVELS
 from cost_models.network import dimensions, language_kind
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
+
+if TYPE_CHECKING:
+    from cost_models.mapping import Mapping as NestMapping
 
 _OUTPUT_AXES = {"Y": "Y'", "X": "X'"}
 _GEMM_DIMS = {"M": "Y", "N": "K", "K": "C"}
@@ -24,28 +27,23 @@ _REPEATED = tuple(dim for dim in DIMS if dim not in NEST_DIMS)
 Tiles = Mapping[str, int]
 
 
-def lowered(
-    orders: Sequence[str],
-    parallel: Sequence[str],
-    tiles: Sequence[Tiles],
-    cluster_size: int,
-    layer: Layer | None = None,
-) -> Dataflow:
-    """Lower the parts of a mapping; see :meth:`cost_models.Mapping.dataflow`."""
+def lowered(mapping: NestMapping, layer: Layer | None) -> Dataflow:
+    """Lower a mapping; see :meth:`cost_models.Mapping.dataflow`."""
     directives: list[Directive] = []
-    whole: list[Tiles] = list(tiles)
+    whole: Sequence[Tiles] = mapping.tiles
     if layer is not None:
-        whole = [dict(zip(DIMS, level, strict=True)) for level in clipped(tiles, layer.extents)]
-    for level, order in enumerate(orders):
+        tiles = clipped(mapping.tiles, layer.extents)
+        whole = [dict(zip(DIMS, level, strict=True)) for level in tiles]
+    for level, order in enumerate(mapping.orders):
         if level == 1:
-            directives.append(Directive(CLUSTER, str(cluster_size), "P"))
-        if layer is not None and layer.depthwise and parallel[level] == "K":
+            directives.append(Directive(CLUSTER, str(mapping.cluster_size), "P"))
+        if layer is not None and layer.depthwise and mapping.parallel[level] == "K":
             raise MappingError(
                 f"mapping.parallel[{level}]: got 'K', but layer {layer.name!r} is "
                 "depthwise and has no K to spread; choose C, Y or X"
             )
         for place, dim in enumerate(order):
-            spatial = dim == parallel[level]
+            spatial = dim == mapping.parallel[level]
             outermost = set(order[:place]).isdisjoint(NEST_DIMS)
             if spatial or not _unsaid(dim, level, whole, layer, outermost):
                 size = _written_size(dim, whole[level].get(dim), layer)

@@ -179,7 +179,7 @@ class Mapping:
                 raise MappingError(
                     f"mapping.{field}: got {value!r}, but MAESTRO's directives have no word for it"
                 )
-        return lowered(self.orders, self.parallel, self.tiles, self.cluster_size, layer)
+        return lowered(self, layer)
 
     def loops(self, layer: Layer, num_pes: int | None = None) -> list[Loop]:
         """The loop nest as rows, outermost first; see :func:`cost_models.chain.loops.loops_of`.

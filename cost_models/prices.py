@@ -108,7 +108,7 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
     node = accelerator.node_nm or REFERENCE_NM
     widths = accelerator.widths
     l2, l1 = accelerator.buffers()
-    energy, area = mac(widths.psum, widths.input, widths.filter, node, accelerator.mac_kind)
+    energy, area = mac(widths, node, accelerator.mac_kind)
     area = _given(accelerator.mac_area_um2, area)
     dram, outer, inner = accelerator.levels
     of_pe = buffer_prices(l1, inner, widths, node, l1_bytes)

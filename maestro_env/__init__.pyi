@@ -40,6 +40,7 @@ from .problem_parts import ProblemError as ProblemError
 from .registration import ENVIRONMENTS as ENVIRONMENTS
 from .registration import register as register
 from .rewards import Rewards as Rewards
+from .spaces import chip_of_space as chip_of_space
 from .spaces import make_space as make_space
 from .svg_picture import LevelPicture as LevelPicture
 from .svg_picture import level_pictures as level_pictures

@@ -35,7 +35,7 @@ from maestro_env.objective import Objective, checked_limits
 from maestro_env.paper_space import check_cost_model
 from maestro_env.parameters import MapSpaceError
 from maestro_env.problem_parts import ProblemError, accelerator_of, cost_model_of, layer_of
-from maestro_env.spaces import make_space
+from maestro_env.spaces import chip_of_space, make_space
 from marl_common import FloatArray, IntArray
 
 Hook = Callable[[IntArray, Evaluation], None]
@@ -56,7 +56,8 @@ class Problem:
             points are what a search would find.
         space: A map space of this layer, its options as a dict, the name of one of the paper's
             (:data:`maestro_env.PAPER_SPACES`), or None for the default: a :class:`MapSpace`, or a
-            :class:`ChainSpace` where the chip is a list of levels.
+            :class:`ChainSpace` where the chip is a list of levels. With ``{"uneven": True}`` a chip
+            of two levels is taken as its list of levels.
         limits: Such as ``{"max_latency_cycles": 1e6}``; a mapping over a limit has the value inf.
         budget: Samples that :meth:`evaluate` may spend; None for no end.
 
@@ -84,7 +85,7 @@ class Problem:
         budget: int | None = None,
     ) -> None:
         self.layer = layer_of(layer)
-        self.accelerator: Any = accelerator_of(accelerator)
+        self.accelerator: Any = chip_of_space(accelerator_of(accelerator), space)
         self.objective = Objective.parse(objective)
         cost_model = cost_model_of(cost_model)
         if not capabilities_of(cost_model).sound:

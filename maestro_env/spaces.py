@@ -12,10 +12,23 @@ from maestro_env.chain_space import ChainSpace, checked_chain_options
 from maestro_env.map_space import MapSpace, checked_options
 
 
+def chip_of_space(chip: Accelerator | Chain, options: Any) -> Accelerator | Chain:
+    """The chip whose mappings a space holds: a list of levels where memories stand unevenly.
+
+    Args:
+        chip: The chip.
+        options: Options of the space.
+    """
+    uneven = isinstance(options, Mapping) and options.get("uneven")
+    return chip.to_levels() if uneven and isinstance(chip, Accelerator) else chip
+
+
 def make_space(
     layer: Layer, chip: Accelerator | Chain, options: Mapping[str, Any] | str | None = None
 ) -> ActionSpace:
     """The mappings of a layer on a chip: a :class:`MapSpace`, or a :class:`ChainSpace` of a chain.
+
+    Uneven ones of a chip of two levels are those of its list of levels.
 
     Args:
         layer: The layer.
@@ -26,6 +39,7 @@ def make_space(
         MapSpaceError: An option is unknown, or not for such a chip.
     """
     given = {} if options is None else options
+    chip = chip_of_space(chip, given)
     if isinstance(chip, Chain):
         return ChainSpace(layer, chip, **checked_chain_options(given))
     return MapSpace(layer, chip, **checked_options(given))

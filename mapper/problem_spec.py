@@ -61,12 +61,16 @@ class ProblemSpec:
     def complete(self) -> ProblemSpec:
         """The same problem with every option of its space and cost model spelled out.
 
+        The chip is the one that its mappings are of: a list of levels in an uneven space.
+
         Raises:
             ValueError: As :meth:`build`: so every mistake is found before a search begins.
         """
-        described = self.build().describe()
+        problem = self.build()
+        described = problem.describe()
         names = ("space", "cost_model_options", "limits")
-        return replace(self, **{name: described[name] for name in names})
+        fields = {name: described[name] for name in names}
+        return replace(self, accelerator=problem.accelerator, **fields)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; :meth:`from_dict` reads them."""

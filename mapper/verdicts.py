@@ -98,6 +98,7 @@ def _identity_fault(run: StoredRun) -> str:
     """What of a run's key and name is not what its definition gives."""
     import layers
     from cost_models import CHAINS, PRESETS
+    from maestro_env import chip_of_space
 
     if key_of(run.kind, run.spec, run.seed, run.budget) != run.key:
         return "its definition is not the one that its key stands for"
@@ -105,7 +106,7 @@ def _identity_fault(run: StoredRun) -> str:
     if name_of(run.spec["label"], spec, run.seed) != run.name:
         return "its name is not the one that its definition gives"
     known = PRESETS.get(spec.accelerator_name) or CHAINS.get(spec.accelerator_name)
-    if known not in (None, spec.accelerator):
+    if known is not None and chip_of_space(known, spec.space) != spec.accelerator:
         return f"its chip is not the library's {spec.accelerator_name}"
     try:
         layer = layers.get(spec.layer_name)

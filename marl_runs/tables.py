@@ -225,6 +225,10 @@ def _draw(
     from rich.table import Table
     from rich.text import Text
 
+    plain = None if out.is_terminal else _plain([heads, *cells], right, layout)
+    if plain is not None:
+        say(plain, out)
+        return
     rule = box.SIMPLE_HEAD if out.is_terminal else None  # it is one of the blank columns
     gap = GAP - (rule is not None)
     table = Table(box=rule, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0))
@@ -239,6 +243,23 @@ def _draw(
         style = "bold" if total and number == len(cells) - 1 else ""
         table.add_row(*(Text(row[place]) for place in layout.columns), style=style)
     out.print(table, width=max(out.width, sum(layout.widths) + GAP * len(layout.widths)))
+
+
+def _plain(rows: Sequence[Sequence[str]], right: Sequence[bool], layout: TableLayout) -> str | None:
+    """Rows as lines, many times faster than `rich` draws them; None where a cell is folded."""
+    from rich.cells import cell_len
+
+    lines = []
+    for row in rows:
+        cells = []
+        for place, width in zip(layout.columns, layout.widths, strict=True):
+            cell = row[place]
+            blank = " " * (width - cell_len(cell))
+            if cell_len(cell) > width or not cell.isprintable():
+                return None
+            cells.append(blank + cell if right[place] else cell + blank)
+        lines.append((" " * GAP).join(cells))
+    return "\n".join(lines)
 
 
 def _absence(gone: Sequence[Column], rows: Sequence[Row]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from types import MappingProxyType
 
@@ -62,12 +63,15 @@ def kept_choices(
         yield replace(facts, entries=tuple(left)), chosen | more
 
 
-def even_problem(problem: Problem) -> Problem:
-    """The same problem with every memory as one entry."""
+def even_problem(problem: Problem, whole: bool = False) -> Problem:
+    """The same problem with every memory as one entry; with tiles of `whole` factors alone."""
     space = problem.space
-    names = [p.name for p in ChainSpace(space.layer, space.accelerator, space.tiles).parameters]
+    even_space = partial(ChainSpace, space.layer, space.accelerator, space.tiles)
+    if whole:
+        even_space = partial(ChainSpace, space.layer, space.accelerator, "divisors")
+    names = [p.name for p in even_space().parameters]
     only = {name: choices for name, choices in space.only.items() if name in names}
-    even = ChainSpace(space.layer, space.accelerator, space.tiles, space.filters, only)
+    even = even_space(filters=space.filters, only=only)
     model, limits = problem.cost_model, problem.limits
     return Problem(problem.layer, problem.accelerator, problem.objective.name, model, even, limits)
 

@@ -37,20 +37,27 @@ def cannot_prove_chain(problem: Problem) -> str | None:
 
 
 def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> None:
-    """Begin uneven mappings with the best even one, in half of the time and boxes at most."""
+    """Begin uneven mappings with the best even one, in half of the time and boxes at most.
+
+    It in turn begins with the best of whole factors, which are few.
+    """
     even = even_problem(problem)
+    start: ChainMapping | None = None
     if cannot_prove_chain(even) is not None:
         return
-    half = ProofLimits(
+    quarter = ProofLimits(
         limits.gap,
-        None if limits.timeout is None else limits.timeout / 2,
+        None if limits.timeout is None else limits.timeout / 4,
         limits.max_memory,
-        None if limits.boxes is None else limits.boxes // 2,
+        None if limits.boxes is None else limits.boxes // 4,
     )
-    proof = prove_chain(even, None, half)
-    solver.counts = proof.counts
-    if isinstance(proof.mapping, ChainMapping):
-        action = as_uneven(problem.space, even.space, even.action_of(proof.mapping)[0])
+    tiled = even.space.tiles == "divisors" or any(".tile_" in name for name in even.space.only)
+    for part in [even] if tiled else [even_problem(problem, whole=True), even]:
+        proof = prove_chain(part, start, quarter)
+        solver.counts += proof.counts
+        start = proof.mapping if isinstance(proof.mapping, ChainMapping) else None
+    if start is not None:
+        action = as_uneven(problem.space, even.space, even.action_of(start)[0])
         if action is not None:
             solver.better(action)
 

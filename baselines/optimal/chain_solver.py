@@ -263,7 +263,8 @@ class ChainSolver:
         """Evaluate what the best choices lead to, for a value."""
         while len(choices.bounds):
             if node.depth + 1 == way.structures.facts.depth:
-                self.better(next(self._orders(Open(way, node, choices, 0)))[0])
+                for actions in islice(self._orders(Open(way, node, choices, 0)), 1):
+                    self.better(actions[0])
                 return
             kind = way.bounds.classes[choices.classes[0]]
             node = way.bounds.child(node, kind, choices.tiles[0])
@@ -299,11 +300,15 @@ class ChainSolver:
         choices, first = some.choices, some.place
         last = min(first + min(first + 1, STRUCTURES), len(choices.bounds))
         last = first + max(1, int((choices.bounds[first:last] < self.enough).sum()))
-        found = [self._orders(some._replace(place=place)) for place in range(first, last)]
-        values = self.look(np.concatenate([next(batches) for batches in found]))
+        orders = ((place, self._orders(some._replace(place=place))) for place in range(first, last))
+        begun = [(place, batches, next(batches, None)) for place, batches in orders]
+        found = [(place, batches, one) for place, batches, one in begun if one is not None]
         self.counts.structures += last - first
+        if not found:  # the space narrows loop orders
+            return last
+        values = self.look(np.concatenate([one for _, _, one in found]))
         waiting: list[IntArray] = []
-        for place, value, batches in zip(range(first, last), values, found, strict=True):
+        for (place, batches, _), value in zip(found, values, strict=True):
             if value <= choices.bounds[place] * (1 + ROUNDING):
                 continue
             for actions in batches:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import add
 from typing import Literal
 
 from baselines.optimal.tree import Tree
@@ -52,6 +53,10 @@ class Counts:
     ruled_out: int = 0
     structures: int = 0
     evaluated: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Both together."""
+        return Counts(*map(add, vars(self).values(), vars(other).values()))
 
 
 @dataclass(frozen=True)

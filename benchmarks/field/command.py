@@ -16,7 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chain_searchers import known, write
 from benchmarks.field.accelforge import AccelForge
 from benchmarks.field.answer import Tool, ToolError
 from benchmarks.field.cases import CASES, OBJECTIVES, FieldCase
@@ -26,6 +25,7 @@ from benchmarks.field.gamma import Gamma, gamma_row
 from benchmarks.field.row import COLUMNS, named, row_of
 from benchmarks.field.table import table_text
 from benchmarks.field.zigzag import ZigZag
+from benchmarks.frame import known, write
 
 TOOLS: dict[str, Callable[[argparse.Namespace], Tool]] = {
     "accelforge": lambda args: AccelForge(),

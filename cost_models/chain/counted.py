@@ -138,6 +138,6 @@ def count_rows(filler: Filler, batch: ChainBatch, places: IntArray) -> tuple[Int
         some = slice(low, min(low + CHUNK, size))
         part = min(CHUNK, size - low)
         filler.fill(nests["levels"][:part], fields, some)
-        count_nests(work, nests, counts, status[some], 0, part)
+        count_nests(work, nests, counts, status[some], part)
         found[:, some] = words[:part, places].T
     return found, status

@@ -74,6 +74,4 @@ def mac_area(chip: Chain) -> float:
 
 
 def _mac(chip: Chain) -> tuple[float, float]:
-    widths = chip.widths
-    node = chip.node_nm or REFERENCE_NM
-    return mac(widths.psum, widths.input, widths.filter, node, chip.mac_kind)
+    return mac(chip.widths, chip.node_nm or REFERENCE_NM, chip.mac_kind)

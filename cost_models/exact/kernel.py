@@ -10,21 +10,18 @@ from marl_common import Int8Array, IntArray, address, entry
 
 
 @entry
-def count_nests(
-    works: Work, nests: Nest, counts: Counts, status: IntArray, low: int, high: int
-) -> None:
-    """Count nests `low` to `high`.
+def count_nests(works: Work, nests: Nest, counts: Counts, status: IntArray, size: int) -> None:
+    """Count nests, the first `size` of some.
 
     Args:
         works: ``(1,)`` work space.
         nests: ``(B,)`` nests.
         counts: ``(B,)``, filled where the nest was counted.
         status: ``(B,)``: COUNTED, or why there are no counts.
-        low: The first nest.
-        high: The one behind the last.
+        size: How many.
     """
     work = address(works[0])
-    for row in range(low, high):
+    for row in range(size):
         work.nest = nests[row]
         work.known = -1
         status[row] = count(work)
@@ -34,15 +31,9 @@ def count_nests(
 
 @entry
 def evaluate_rows(
-    works: Work,
-    chips: Nest,
-    mappings: MappingRow,
-    rows: CountRow,
-    reasons: Int8Array,
-    low: int,
-    high: int,
+    works: Work, chips: Nest, mappings: MappingRow, rows: CountRow, reasons: Int8Array, size: int
 ) -> None:
-    """Count mappings `low` to `high` of two levels.
+    """Count mappings of two levels.
 
     Args:
         works: ``(1,)`` work space.
@@ -50,13 +41,12 @@ def evaluate_rows(
         mappings: ``(B,)``.
         rows: ``(B,)``, filled where a mapping is feasible.
         reasons: ``(B,)`` reason codes; MALFORMED where a row is no mapping at all.
-        low: The first mapping.
-        high: The one behind the last.
+        size: How many.
     """
     work = address(works[0])
     work.nest = chips[0]
     work.known = -1
-    for i in range(low, high):
+    for i in range(size):
         reasons[i] = evaluate_row(work, address(chips[0]), address(mappings[i]), address(rows[i]))
 
 

@@ -6,16 +6,19 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
-from cost_models.buffers import BYTE, TENSORS, Buffer
+from cost_models.buffers import BYTE, TENSORS, Buffer, Flags
 from cost_models.chain.clusters import spreads_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.level_names import BUFFERS, LEVELS
 from cost_models.lowering import clipped
 from cost_models.mapping import Bypass, Mapping
 from layers import DIMS, Layer, footprint
+
+if TYPE_CHECKING:
+    from cost_models.exact.options import ExactOptions
 
 Tiles = tuple[int, ...]
 _WINDOWED = tuple(DIMS.index(dim) for dim in "YXRS")
@@ -118,26 +121,20 @@ def bypassed(chip: Accelerator, bypass: tuple[Bypass, Bypass]) -> tuple[Bypass, 
 
 
 def explain(
-    code: ReasonCode,
-    layer: Layer,
-    chip: Accelerator,
-    mapping: Mapping,
-    doubled: bool,
-    box: bool,
+    options: ExactOptions, code: ReasonCode, layer: Layer, chip: Accelerator, mapping: Mapping
 ) -> Infeasible:
     """The report of a mapping that breaks a limit.
 
     Args:
+        options: How it is counted.
         code: The limit that the kernel found broken.
         layer: The layer.
         chip: The chip.
         mapping: The mapping.
-        doubled: Whether buffers hold twice what the chip can hold twice.
-        box: Whether input tiles count as boxes.
     """
     num_pes = mapping.num_pes or chip.num_pes
     if code is ReasonCode.REFUSED:
-        return _kept_nowhere(layer, chip, mapping)
+        return _kept_nowhere(layer, chip, mapping, options.residents)
     if code is ReasonCode.PE_COUNT:
         return _fan_out(layer, chip, mapping, num_pes)
     if code is ReasonCode.TOO_LARGE:
@@ -155,12 +152,15 @@ def explain(
     clusters = spreads_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ()
     units = {DIMS.index(spread.dim): spread.units or 1 for spread in clusters}
 
-    buffer, passed = chip.buffers(doubled)[level], bypassed(chip, mapping.bypass)[level]
+    buffer, passed = (
+        chip.buffers(options.double_buffer)[level],
+        bypassed(chip, mapping.bypass)[level],
+    )
 
     def needs(tiles: Tiles, room: Room) -> int:
         parts = enumerate(zip(tiles, layer.extents, strict=True))
         spanned = tuple(min(tile * units.get(d, 1), extent) for d, (tile, extent) in parts)
-        elements = tile_elements(layer, spanned, box)
+        elements = tile_elements(layer, spanned, options.window == "box")
         return room.taken(tile_bits(elements, chip.widths, buffer.copies))
 
     short = f"--{buffer.name.lower()}-bytes" if chip.short else ""
@@ -199,17 +199,22 @@ def no_room(
     )
 
 
-def _kept_nowhere(layer: Layer, chip: Accelerator, mapping: Mapping) -> Infeasible:
+def _kept_nowhere(
+    layer: Layer, chip: Accelerator, mapping: Mapping, residents: Flags
+) -> Infeasible:
     """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
     passed = bypassed(chip, mapping.bypass)
     nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in passed)]
     if nowhere:
         what = f"{nowhere[0]} is kept nowhere"
         fix = f"Keep {nowhere[0]} in {' or '.join(BUFFERS)}: leave it out of mapping.bypass"
+    elif empty := [i for i, part in enumerate(passed) if len(part) == len(TENSORS)]:
+        what = f"no tensor is kept in {BUFFERS[empty[0]]}"
+        fix = f"Leave a tensor that {BUFFERS[empty[0]]} holds out of mapping.bypass[{empty[0]}]"
     else:
-        level = next(i for i, part in enumerate(passed) if len(part) == len(TENSORS))
-        what = f"no tensor is kept in {BUFFERS[level]}"
-        fix = f"Leave a tensor that {BUFFERS[level]} holds out of mapping.bypass[{level}]"
+        tensor = next(tensor for tensor in compress(TENSORS, residents) if tensor in passed[0])
+        what = f"{tensor} is resident in L2 and passes it"
+        fix = f"Leave {tensor} out of mapping.bypass[0], or out of resident"
     held = " and ".join(
         f"{', '.join(compress(TENSORS, buffer.holds))} in {buffer.name}"
         for buffer in chip.buffers()

@@ -6,10 +6,9 @@ from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.chain.batch import ChainBatch
@@ -22,7 +21,7 @@ from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.cost import Cost, CostBatch, FloatArray
 from cost_models.cost_model import CostModelError
 from cost_models.dataflow import Dataflow
-from cost_models.exact.figures import Rows, Setting, cost_batch, energy_nj, refused
+from cost_models.exact.figures import Rows, cost_batch, energy_nj, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
 from cost_models.exact.nest_counts import WORK, count
@@ -41,24 +40,30 @@ _ANY = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({}, {}), 1)
 """A mapping of any layer: what it says is replaced, mapping by mapping."""
 
 
-class Prepared(NamedTuple):
+class Prepared:
     """What all mappings of a layer on an accelerator share.
 
     Args:
+        model: The model with its options.
         layer: The layer.
         accelerator: The accelerator.
+
+    Attributes:
         plain: Whether elements of one size are all there is to count.
         too_large: Why nothing is counted, where mappings are plain and where they are not.
         nest: The kernel's record of the layer on the chip; mappings fill in tiles and loops.
         setting: What the figures need besides the counts.
     """
 
-    layer: Layer
-    accelerator: Accelerator
-    plain: bool
-    too_large: tuple[Infeasible | None, Infeasible | None]
-    nest: NDArray[Any]
-    setting: Setting
+    def __init__(self, model: NestModel, layer: Layer, accelerator: Accelerator) -> None:
+        self.layer, self.accelerator = layer, accelerator
+        self.plain = model.is_plain(layer, accelerator)
+        self.too_large = too_large(layer), too_large(layer, False)
+        self.nest = record_of(model.nest(layer, *as_chain(accelerator, _ANY, layer)))
+        self.setting = model.setting(accelerator)
+
+
+_prepared = lru_cache(_KEPT)(Prepared)
 
 
 class NestModel(ExactOptions):
@@ -156,18 +161,6 @@ class NestModel(ExactOptions):
         return stacked([self.evaluate(layer, chip, mapping) for mapping in mappings])
 
 
-@lru_cache(_KEPT)
-def _prepared(model: NestModel, layer: Layer, accelerator: Accelerator) -> Prepared:
-    return Prepared(
-        layer,
-        accelerator,
-        model.is_plain(layer, accelerator),
-        (too_large(layer), too_large(layer, False)),
-        record_of(model.nest(layer, *as_chain(accelerator, _ANY, layer))),
-        model.setting(accelerator),
-    )
-
-
 class ExactModel(NestModel):
     """A model whose counts equal a brute-force execution of the loop nest, in closed form.
 
@@ -248,7 +241,7 @@ class ExactModel(NestModel):
             given = getattr(mappings, field.name)
             if given is not None:
                 mapped[field.name] = given
-        evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, 0, len(mapped))
+        evaluate_rows(WORK.records, known.nest, mapped, rows.counts, rows.reasons, len(mapped))
 
     def _count_nest(self, nest: Nest) -> dict[str, int]:
         return count(nest)

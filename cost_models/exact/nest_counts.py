@@ -60,7 +60,7 @@ def count(nest: Nest) -> dict[str, int]:
     from cost_models.exact.kernel import count_nests
 
     work, counts, status = WORK.records, np.zeros(1, Counts), np.zeros(1, np.int64)
-    count_nests(work, record_of(nest, every=True), counts, status, 0, 1)
+    count_nests(work, record_of(nest, every=True), counts, status, 1)
     if status[0] == TOO_LARGE_TILES:
         raise CostModelError(f"level {work[0]['full']}: its tiles need more than its capacity")
     if status[0] != COUNTED:

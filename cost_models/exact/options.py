@@ -217,8 +217,7 @@ class ExactOptions:
         self, layer: Layer, accelerator: Accelerator, mapping: Mapping, code: ReasonCode
     ) -> Infeasible:
         """The report of a limit that a mapping breaks; it is written when somebody reads it."""
-        asked = (code, layer, accelerator, mapping, self.double_buffer, self.window == "box")
-        return Infeasible.when_asked(code, lambda: explain(*asked))
+        return Infeasible.when_asked(code, lambda: explain(self, code, layer, accelerator, mapping))
 
 
 def _residents(text: str) -> tuple[bool, bool, bool]:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import compress
-from typing import Any
-
-from numpy.typing import NDArray
 
 from cost_models.chain.clusters import as_chain
 from cost_models.cost_model import CostModelError
@@ -44,15 +41,11 @@ class SimulatorModel(NestModel):
 
     def _count(self, known: Prepared, mappings: MappingBatch, rows: Rows) -> None:
         for i, mapping in enumerate(mappings):
-            rows.reasons[i] = self._execute(
-                known, mapping, int(rows.pes[i]), rows.counts[i : i + 1]
-            )
+            rows.reasons[i] = self._execute(known, mapping, rows, i)
 
-    def _execute(
-        self, known: Prepared, mapping: Mapping, num_pes: int, row: NDArray[Any]
-    ) -> ReasonCode:
+    def _execute(self, known: Prepared, mapping: Mapping, rows: Rows, i: int) -> ReasonCode:
         """Fill in the counts of a mapping that is feasible."""
-        chip = known.accelerator
+        chip, num_pes = known.accelerator, int(rows.pes[i])
         units = num_pes // mapping.cluster_size, mapping.cluster_size
         if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
             return ReasonCode.PE_COUNT
@@ -77,7 +70,7 @@ class SimulatorModel(NestModel):
             if any(room.taken(bits) > room.bits for room in rooms_of(buffer, map(bool, held))):
                 return code
         counts["latency"] = counts.pop("stepwise" if nest.rules.stepwise else "bound")
-        row[:] = two_level_row(nest, counts)
+        rows.counts[i : i + 1] = two_level_row(nest, counts)
         return ReasonCode.FEASIBLE
 
 

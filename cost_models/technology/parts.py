@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.buffers import MAC_KINDS, Wires
+from cost_models.buffers import MAC_KINDS, Widths, Wires
 
 REFERENCE_NM = 45.0
 """Node that a chip has where it says none [nm]: that of most of the data."""
@@ -69,13 +69,7 @@ def logic_scale(node_nm: float) -> tuple[float, float]:
 
 
 @cache
-def mac(
-    adder_bits: int,
-    first_bits: int,
-    second_bits: int,
-    node_nm: float = REFERENCE_NM,
-    kind: str = "",
-) -> tuple[float, float]:
+def mac(bits: Widths, node_nm: float = REFERENCE_NM, kind: str = "") -> tuple[float, float]:
     """Energy [pJ] of one multiply-accumulate and area [um^2] of its unit.
 
     The units of the data are taken apart: the adder grows with its bits (as it does from 8 to 24
@@ -83,9 +77,7 @@ def mac(
     8 x 8 to 16 x 16). A kind of one row has one price, whatever the bits.
 
     Args:
-        adder_bits: Bits of a partial sum.
-        first_bits: Bits of one operand.
-        second_bits: Bits of the other one.
+        bits: Those of a partial sum, and of both operands.
         node_nm: Technology node [nm].
         kind: Rows of the data, of `MAC_KINDS`; empty is the first.
 
@@ -95,7 +87,7 @@ def mac(
     energy_scale, area_scale = logic_scale(node_nm)
     rows = table("mac_45nm.csv")
     rows = rows[rows["kind"] == (kind or MAC_KINDS[0])]
-    widths = adder_bits, first_bits * second_bits
+    widths = bits.psum, bits.input * bits.filter
     return (
         energy_scale * _fit(rows, "energy_pj", *widths),
         area_scale * _fit(rows, "area_um2", *widths),

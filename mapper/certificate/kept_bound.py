@@ -32,14 +32,14 @@ ROUNDED = 1e-12
 """Share that rounding may put a sum too high."""
 
 
-class Line(NamedTuple):
+class BoundLine(NamedTuple):
     """``weights.of(energy, latency)`` is nowhere below a value."""
 
     weights: SumWeights
     value: float
 
 
-def corners(lines: Sequence[Line]) -> list[tuple[float, float]]:
+def corners(lines: Sequence[BoundLine]) -> list[tuple[float, float]]:
     """Energy [nJ] and latency [cycles] where the border of what is above all lines has corners.
 
     A sum with weights of at least 0, and a product, are least at one of them.
@@ -89,7 +89,7 @@ class KeptBound:
             return self.sum(ENERGY if objective == "energy" else LATENCY)
         sums = {ENERGY, LATENCY, *(SumWeights(1.0, price) for price in prices)}
         self._rooted |= sums
-        lines = [Line(weights, self.sum(weights)) for weights in sorted(sums)]
+        lines = [BoundLine(weights, self.sum(weights)) for weights in sorted(sums)]
         return min(map(math.prod, corners(lines)))
 
     def sum(self, weights: SumWeights) -> float:
@@ -142,7 +142,7 @@ class KeptBound:
     def _least_of(self, asked: PartTerms) -> float:
         """What a sum of a layer's energy and latency is not below."""
         lines = [
-            Line(part.weights, bound)
+            BoundLine(part.weights, bound)
             for part, bound in self._parts.get(asked.shape, ())
             if asked.resident <= part.resident and part.room >= asked.room
         ]
@@ -150,7 +150,7 @@ class KeptBound:
             lines += self._roots(asked.shape, asked.resident, weights)
         return min(asked.weights.of(*corner) for corner in corners(lines))
 
-    def _root(self, shape: Layer, resident: Resident, weights: SumWeights) -> list[Line]:
+    def _root(self, shape: Layer, resident: Resident, weights: SumWeights) -> list[BoundLine]:
         """What the model's bounds of a layer's whole space say."""
         plain, priced = (
             self._terms.spec(PartTerms(shape, resident, math.inf, of)).build()
@@ -158,7 +158,7 @@ class KeptBound:
         )
         floors = plain.figure_bounds
         return [
-            Line(ENERGY, floors.get("energy_nj", 0.0)),
-            Line(LATENCY, floors.get("latency_cycles", 0.0)),
-            Line(weights, least_of_roots(priced)),
+            BoundLine(ENERGY, floors.get("energy_nj", 0.0)),
+            BoundLine(LATENCY, floors.get("latency_cycles", 0.0)),
+            BoundLine(weights, least_of_roots(priced)),
         ]

@@ -30,6 +30,8 @@ from marl_common import Text
 NETWORK, ROOM = "network.yaml", "max_l2_bytes"
 LEAST_ROOM = 1e-3
 """Bytes in place of none: limits are above 0."""
+PRICES = 1e-30, 1e30
+"""Least and largest price of a cycle [nJ] but 0: sums stay far from what floats can hold."""
 
 
 class KeptClaim(PartsClaim):
@@ -133,12 +135,21 @@ class KeptTerms:
         return cls(replace(part, cost_model_options=options, limits={}, objective="energy"))
 
     def spec(self, part: PartTerms, name: str = "") -> ProblemSpec:
-        """A layer's problem."""
+        """A layer's problem.
+
+        Raises:
+            CertificateError: A cycle's price is out of range.
+        """
         options: dict[str, Any] = dict(self.plain.cost_model_options)
         if part.resident:
             options["resident"] = "+".join(t for t in TENSORS if t in part.resident)
         if part.weights.energy and part.weights.latency:
-            options["cycle_nj"] = part.weights.latency / part.weights.energy
+            price = options["cycle_nj"] = part.weights.latency / part.weights.energy
+            if not PRICES[0] <= price <= PRICES[1]:
+                raise CertificateError(
+                    f"prices: got {price:g} nJ for a cycle, expected 0, or {PRICES[0]:g} to "
+                    f"{PRICES[1]:g}"
+                )
         limits = {} if math.isinf(part.room) else {ROOM: max(part.room, LEAST_ROOM)}
         return replace(
             self.plain,

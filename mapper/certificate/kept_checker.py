@@ -59,7 +59,7 @@ def _check_claim(certificate: KeptCertificate) -> None:
             f"bound: {certificate.bound:.9g} is above the value {certificate.value:.9g}"
         )
     bound = bounds.of(certificate.objective, certificate.prices)
-    if certificate.bound > bound * (1 + ROUNDING):
+    if not certificate.bound <= bound * (1 + ROUNDING):
         raise CertificateError(
             f"bound: {certificate.bound:.9g} is claimed, the parts' come to {bound:.9g}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +11,15 @@ import pytest
 import baselines
 from baselines import ProofProgress, can_prove, prove
 from baselines.optimal.chain_entries import as_uneven, even_problem
-from baselines.optimal.chain_proving import prove_chain
+from baselines.optimal.chain_proving import _even_first, prove_chain
+from baselines.optimal.chain_solver import ChainSolver
 from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.chain_values import improved
 from baselines.optimal.proof import ProofLimits
 from benchmarks.chain_check import brute_force
 from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_problems import random_problem
+from benchmarks.field.cases import FieldCase
 from cost_models import (
     ChainBatch,
     ChainBrancher,
@@ -65,6 +68,18 @@ def test_uneven_mappings_begin_from_the_best_even_one() -> None:
     action = as_uneven(problem.space, space, space.encode(batch)[0])
     assert action is not None
     assert problem.look(action[None]).values[0] == pytest.approx(even.value, rel=1e-12)
+
+
+def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> None:
+    """A few boxes of all tiles end far above whole factors' best, from which they begin."""
+    case = FieldCase("llama-3-8b.0", "edge")
+    problem = Problem(case.layer, case.chip, "energy", case.model, {"uneven": True})
+    whole = prove(even_problem(problem, whole=True), boxes=250)
+    assert whole.value < 0.99 * prove(even_problem(problem), boxes=250).value
+    solver = ChainSolver(problem, ())
+    monkeypatch.setattr(solver, "better", lambda action: solver.look(action[None]))
+    _even_first(problem, solver, ProofLimits(boxes=1_000))
+    assert solver.value <= whole.value * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
@@ -120,10 +135,35 @@ def test_bounds_rise_to_a_mapping_and_stay_below_it(chip: str) -> None:
     assert shares["energy_structure"] > 0.97
 
 
+def test_first_tiles_that_come_later_are_not_waited_for_twice() -> None:
+    """A bound of steps that wait kept what they wait for, and inner first tiles were added."""
+    problem = random_problem(20226, 3_000, 5_000_000)
+    mapping = problem.look(problem.space.sample(12, 20226)[5:6]).mappings[0]
+    shares = losses_of(problem, mapping)
+    assert max(float(share) for share in shares.values()) <= 1
+
+
 def test_ragged_pieces_move_as_often_as_further_out() -> None:
     """Counted once there, inputs cost too little over wires, and the proof does not end."""
     proof = prove(Problem("bert_base.1", "simba"), boxes=5_000_000)
     assert proof.status == "optimal"
+
+
+def test_a_way_whose_units_no_tile_needs_is_ruled_out() -> None:
+    """Some way of it leaves no tile inside; such tables were taken for a mistake of shape."""
+    assert prove(Problem("resnet18.conv2_1a", "eyeriss-rs"), boxes=3_000_000).status == "optimal"
+
+
+def test_loop_orders_may_be_narrowed() -> None:
+    """Classes of orders that the space lacks lead to no mapping."""
+    drawn = random_problem(30186, 3_000, 5_000_000)
+    action = drawn.space.sample(12, 30186)[11]
+    picked = zip(drawn.space.parameters, action, strict=True)
+    only = {p.name: [p.choices[pick]] for p, pick in picked if p.name.startswith("M0.")}
+    problem = Problem(drawn.layer, drawn.accelerator, "edp", drawn.cost_model, {"only": only})
+    proof = prove(problem)
+    assert proof.proven
+    assert math.isclose(proof.value, brute_force(problem), rel_tol=1e-9)
 
 
 def test_limits_hold_and_an_empty_space_is_proven() -> None:

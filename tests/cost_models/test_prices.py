@@ -97,14 +97,17 @@ def test_a_larger_sram_costs_no_less(size: float, factor: float, node: float) ->
 
 
 def test_macs_are_those_of_the_table_and_grow_with_every_width() -> None:
+    def of(sums: int, first: int, second: int, node: float = 45) -> tuple[float, float]:
+        return mac(Widths(first, second, sums, sums), node)
+
     for widths, energy, area in (
         ((8, 8, 8), 0.97, 682),
         ((24, 8, 8), 1.09, 885),
         ((32, 16, 16), 3.89, 2726),
     ):
-        assert mac(*widths) == pytest.approx((energy, area))
-    assert mac(8, 4, 8) < mac(8, 8, 8) < mac(8, 8, 16) < mac(9, 8, 16)
-    assert mac(8, 8, 8, 65) > mac(8, 8, 8) > mac(8, 8, 8, 28)
+        assert of(*widths) == pytest.approx((energy, area))
+    assert of(8, 4, 8) < of(8, 8, 8) < of(8, 8, 16) < of(9, 8, 16)
+    assert of(8, 8, 8, 65) > of(8, 8, 8) > of(8, 8, 8, 28)
 
 
 def test_dram_by_kind() -> None:
@@ -124,7 +127,7 @@ def test_prices_follow_capacity_width_and_node() -> None:
     for level, other in zip(wide.levels, byte.levels, strict=True):
         factors = zip(other.read, (2, 1, 2, 4), strict=True)
         assert level.read == pytest.approx([price * factor for price, factor in factors])
-    assert wide.mac_nj == pytest.approx(mac(32, 16, 8)[0] / 1000)
+    assert wide.mac_nj == pytest.approx(mac(Widths(16, 8, 16, 32))[0] / 1000)
     older = chip_prices(replace(EDGE, node_nm=65.0))
     assert older.levels[1].read > byte.levels[1].read
     assert older.levels[0] == byte.levels[0]

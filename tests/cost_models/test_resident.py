@@ -9,7 +9,7 @@ import pytest
 import cost_models
 from baselines import prove
 from baselines.optimal import proving
-from cost_models import CostModelError
+from cost_models import CostModelError, ReasonCode
 from cost_models.chain.clusters import as_chain
 from cost_models.exact import ExactModel, SimulatorModel
 from cost_models.exact.nest import NestLevel
@@ -120,6 +120,15 @@ def test_no_mapping_is_below_a_bound() -> None:
         values = problem.look(problem.space.sample(50, seed)).values
         assert problem.bound is None or problem.bound <= values.min() * (1 + 1e-9)
     assert tried > 1000
+
+
+def test_a_resident_tensor_that_passes_l2_is_refused_with_its_reason() -> None:
+    case = random_case(np.random.default_rng(3), 150)
+    mapping = replace(case.mapping, bypass=(frozenset({"input"}), frozenset()))
+    cost = ExactModel(resident="input").evaluate(case.layer, case.accelerator, mapping)
+    assert cost.infeasible is not None
+    assert cost.infeasible.code is ReasonCode.REFUSED
+    assert "input is resident in L2 and passes it" in cost.infeasible.message
 
 
 def test_options_that_say_nothing_are_not_recorded() -> None:

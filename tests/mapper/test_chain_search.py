@@ -66,9 +66,10 @@ def test_a_file_with_a_chip_and_single_fields(tmp_path: Path) -> None:
     assert "above the optimum" in text
 
 
-def test_stores_hold_chips_and_mappings_of_any_depth(tmp_path: Path) -> None:
+@pytest.mark.parametrize("chip", ["eyeriss-rs", "edge"])
+def test_stores_hold_chips_and_mappings_of_any_depth(chip: str, tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    words = (*SEARCH, "-a", "eyeriss-rs", "--store", str(path), "--space", "uneven")
+    words = (*SEARCH, "-a", chip, "--store", str(path), "--space", "uneven")
     first = json_of(*words)
     assert json_of(*words)["best"] == first["best"]  # not searched again
     with Store.open(path) as store:
@@ -132,8 +133,10 @@ def test_the_library_call_takes_them() -> None:
     assert "simba" in str(found)
     assert "GlobalBuffer" in found._repr_html_()
     two = PRESETS["edge"].to_levels()
-    own = marl_mapper.map("resnet18.5", two, method="ga", budget=200, space={"uneven": True})
+    asked: Any = {"method": "ga", "budget": 200, "space": {"uneven": True}}
+    own, named = (marl_mapper.map("resnet18.5", chip, **asked) for chip in (two, "edge"))
     assert [entry["level"] for entry in own.mapping.to_dict()["levels"]].count("L2") == 3
+    assert named.mapping == own.mapping
 
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

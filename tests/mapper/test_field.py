@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import yaml
 
-from benchmarks.chain_searchers import known, write
 from benchmarks.export_cases import drawn
 from benchmarks.field import command
 from benchmarks.field.accelforge import AccelForge, parts
@@ -24,6 +23,7 @@ from benchmarks.field.ours import choices_beyond, expanded, space_of
 from benchmarks.field.row import COLUMNS
 from benchmarks.field.table import table_text
 from benchmarks.field.zigzag import ZigZag
+from benchmarks.frame import known, write
 from layers import parse
 from mapper.export.accelforge_files import (
     ForgeSpatialLoop,

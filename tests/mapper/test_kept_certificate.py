@@ -22,7 +22,7 @@ from mapper.certificate import (
     read_kept,
     write_kept,
 )
-from mapper.certificate.kept_bound import Line, corners
+from mapper.certificate.kept_bound import BoundLine, corners
 from mapper.certificate.kept_checker import bounds_of, placement_of
 from mapper.staying.kept_network import keep_network
 from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
@@ -75,9 +75,9 @@ def test_its_bound_is_the_optimum_of_all_choices_and_mappings(seed: int, objecti
 
 
 def test_sums_and_products_are_least_at_corners_of_the_lines() -> None:
-    lines = [Line(ENERGY, 2.0), Line(LATENCY, 3.0), Line(SumWeights(1, 1), 9.0)]
+    lines = [BoundLine(ENERGY, 2.0), BoundLine(LATENCY, 3.0), BoundLine(SumWeights(1, 1), 9.0)]
     assert corners(lines) == [(6.0, 3.0), (2.0, 7.0)]
-    assert corners([*lines, Line(SumWeights(1, 2), math.inf)]) == [(math.inf, math.inf)]
+    assert corners([*lines, BoundLine(SumWeights(1, 2), math.inf)]) == [(math.inf, math.inf)]
 
 
 def test_it_holds_and_a_file_keeps_it_bit_by_bit(good: KeptCertificate, tmp_path: Path) -> None:
@@ -132,6 +132,10 @@ LIES: dict[str, tuple[Change, str]] = {
     "a bound above the value": (lambda c: replace(c, bound=c.value * 1.1), "is above the value"),
     "another objective": (lambda c: replace(c, objective="energy"), "value: "),
     "no prices": (lambda c: replace(c, prices=()), "bound: .* the parts' come to"),
+    "a price that overflows": (lambda c: replace(c, prices=(1e308,)), "prices: got 1e.308 nJ"),
+    "a price that is next to nothing": (
+        lambda c: replace(c, prices=(1e-300,)), "prices: got 1e-300 nJ"
+    ),
     "other prices": (lambda c: replace(c, prices=(1e-6,)), "bound: .* the parts' come to"),
     "passes are counted, or not": (lambda c: replace(c, counted=not c.counted), "value: |bound: "),
     "less stays": (lambda c: replace(c, stays=c.stays[1:]), "value: |mappings: "),

@@ -164,6 +164,7 @@ class ChainBrancher(ChoiceCosts):
             sure,
             tuple((float(a), float(b), float(c)) for a, b, c in ports),
             float(np.asarray(after["start"]).ravel()[0]),
+            tuple(float(np.asarray(wait).ravel()[0]) for wait in after["waits"]),
         )
 
     def fill(self) -> None:

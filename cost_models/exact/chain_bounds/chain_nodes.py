@@ -88,6 +88,7 @@ class ChainNode:
         ports: Bits in and out of each memory's port, and of first tiles.
         start: Cycles, but for first tiles, of the outermost memory's first step, and of what comes
             into it afterwards.
+        waits: Cycles of the last memory's steps by port that they wait for, first tiles among them.
     """
 
     tiles: tuple[tuple[int, ...], ...]
@@ -101,6 +102,7 @@ class ChainNode:
     sure: tuple[LastMove, LastMove, LastMove]
     ports: tuple[tuple[float, float, float], ...]
     start: float = 0.0
+    waits: tuple[float, ...] = ()
 
     @property
     def depth(self) -> int:

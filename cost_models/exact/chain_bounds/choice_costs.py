@@ -77,16 +77,17 @@ class ChoiceCosts:
         """Bounds of all tiles with one order of loops, and what is known after them."""
         m, facts = node.depth + 1, self.facts
         found = self._passed(node, options, kind)
-        waits = [] if m == facts.depth else [
-            self._rest(table, m, options, found) for _, table in self.time.waits
-        ]  # fmt: skip
+        waits: list[Any] = list(node.waits) or [0.0] * len(self.time.waits)
+        if m < facts.depth:
+            waits = [
+                np.maximum(known, self._rest(table, m, options, found))
+                for known, (_, table) in zip(waits, self.time.waits, strict=True)
+            ]
+        found["waits"] = waits
         found["start"], found["loads"] = node.start, 0.0
         if m == 1:
-            step = self.time.first_wait(options, waits) if waits else 0.0
+            step = self.time.first_wait(options, waits) if m < facts.depth else 0.0
             found["start"], found["loads"] = self.time.start(options, found["ports"][0], step)
-        if waits:
-            waiting = self.time.waiting(found["ports"], waits)
-            found["start"] = np.maximum(found["start"], waiting)
         if facts.stepwise and kind[0] >= 0 and self.spread.alone:
             phases = self.time.phases(options, kind[0], found["moved"])
             found["start"] = np.maximum(found["start"], phases)
@@ -96,7 +97,8 @@ class ChoiceCosts:
              for table in tables]
             for tables in self.time.inner
         ]  # fmt: skip
-        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, found["start"])
+        start = np.maximum(found["start"], self.time.waiting(found["ports"], waits))
+        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
         found["rest"] = self._rest(self.togo, m, options, found)
         bound = self.value(found["energy"] + found["rest"], found["cycles"])
         return np.where(self._valid(options, kind), bound, np.inf), found

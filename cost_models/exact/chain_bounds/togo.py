@@ -240,6 +240,8 @@ class CostsToGo(TileGrids):
         free = self._free(tensor)
         others = [p for p in range(len(self.dims)) if p not in free]
         found = np.full(stays.shape, np.inf)
+        if not cost.size:  # no tile inside needs all units of this spread
+            return found
         for index in product(*(range(stays.shape[p]) for p in free)):
             around: list[Any] = [slice(None)] * len(self.dims)
             inside, first = list(around), [0] * len(self.dims)
