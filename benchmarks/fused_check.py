@@ -3,12 +3,12 @@
     python -m benchmarks fused_check
 
 The first row counts random groups of 2 to 4 convolutions with random tilings, each executed element
-by element (tests/mapper/fused_execution.py): what every layer computes in every fused tile has to
+by element (mapper/fusing/fused_execution.py): what every layer computes in every fused tile has to
 be what is planned, and the room for what is held has to suffice. Each further row is a random
-network, of 2 or 3 small convolutions or (every other one) of scores, softmax and context: all
-groups, tilings, halos, filters that stay, tensors that stay and mappings are enumerated
-(tests/mapper/fused_brute.py), and the least latency, energy and energy-delay product compared with
-what `mapper.fusing` proves.
+network, of 2 or 3 small convolutions or (every other one) of scores, softmax and context, half of
+these with rows that are long for L2: all groups, tilings, tiles of keys, halos, filters that stay,
+tensors that stay and mappings are enumerated (tests/mapper/fused_brute.py), and the least latency,
+energy and energy-delay product compared with what `mapper.fusing` proves.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.frame import Table
+from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_network import FusedProblem
-from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
-from tests.mapper.fused_execution import differences, random_tiling
+from tests.mapper.fused_brute import FusedBrute, long_attention, small_attention, small_chain
+from tests.mapper.fused_chains import random_tiling
 from tests.mapper.staying import beside_brute, prove_here
 
 SAME = 1e-9
@@ -38,7 +39,8 @@ def row_of(given: Any, what: str) -> dict[str, object]:
     if what == "groups executed":
         return groups_row(given.groups)
     seed = int(what.split()[1])
-    graph, setting = small_attention(seed) if seed % 2 else small_chain(seed)
+    make = (small_chain, small_attention, small_chain, long_attention)[seed % 4]
+    graph, setting = make(seed)
     net = FusedProblem(graph, setting, prove_here)
     found = beside_brute(net, FusedBrute(graph, setting).best())
     differ = [abs(one.value / best - 1) > SAME for one, best in found]

@@ -74,6 +74,7 @@ from .exact.pass_costs import Moved as Moved
 from .exact.pass_costs import energy_of_counts as energy_of_counts
 from .exact.pass_costs import filter_load_cost as filter_load_cost
 from .exact.pass_costs import pass_cost as pass_cost
+from .exact.pass_costs import rescaling_cost as rescaling_cost
 from .infeasible import Infeasible as Infeasible
 from .infeasible import InfeasibleError as InfeasibleError
 from .infeasible import MappingError as MappingError

@@ -93,6 +93,30 @@ def filter_load_cost(
     return energy, float(latency), elements * width / 8
 
 
+def rescaling_cost(
+    model: CostModel, chip: Accelerator, sums: int, stats: int
+) -> tuple[float, float]:
+    """Energy [nJ] and latency [cycles] of scaling sums in L2 and of reading them to add to them.
+
+    All is read and written at the width of partial sums; sums are read once more, to the PEs.
+
+    Args:
+        model: The model with its options.
+        chip: The chip.
+        sums: Elements that are added up.
+        stats: Elements that say how they are scaled.
+    """
+    both, port = sums + stats, chip.buffers()[1]
+    ways = ((both + sums, port.read_bw), (both, port.write_bw))
+    latency = max(
+        1 if rate is None else -(-elements * chip.widths.psum // rate) for elements, rate in ways
+    )
+    # neither the PEs nor the wires to them see what is scaled
+    scaled = {"l2r_psum": both + sums, "l2w_out": both, "l2w_out_tile": both}
+    unseen = {"l1_skipped_out": both, "l1drain_out": -both}
+    return energy_of_counts(model, chip, latency, {**scaled, **unseen}), float(latency)
+
+
 def energy_of_counts(
     model: CostModel, chip: Accelerator, latency: int, counts: Mapping[str, int]
 ) -> float:

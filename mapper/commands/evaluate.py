@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from mapper.commands import completion
+from mapper.commands.evaluated_files import EvaluatedFiles
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import AnyChip, ModelOptions
-from marl_common import AsJson, option, read_text, takes_records
+from marl_common import AsJson, option, takes_records
 from marl_runs import print_json, say, tell
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator, Chain, ChainMapping, Cost, CostModel, Dataflow, Mapping
+    from cost_models import Accelerator, Chain, Cost, CostModel, Dataflow, Mapping
     from layers import Layer
+    from mapper.commands.evaluated_files import Given, Pair
 
-    Given = Mapping | ChainMapping | Dataflow
-    Pair = tuple[Layer, Given]
     Chip = Accelerator | Chain
 
 
@@ -48,43 +47,6 @@ class EvaluatedModels(ModelOptions):
         return _models(self.model(), self.no_guard)
 
 
-@dataclass(frozen=True)
-class EvaluatedFiles:
-    """What is evaluated.
-
-    Attributes:
-        layer: Zoo name, FILE.yaml:NAME, or in line (see `mapper search --help`); not needed for a
-            .m file that names its layers.
-        mapping: A mapping as YAML.
-        dataflow: MAESTRO's directives, or a whole network, as .m.
-    """
-
-    layer: str | None = option(None, "", "--layer", "-l", autocompletion=completion.layers)
-    mapping: Path | None = option(None, kind=Path)
-    dataflow: Path | None = option(None, kind=Path)
-
-    def pairs(self) -> list[Pair]:
-        """The layers to evaluate, each with its mapping or dataflow.
-
-        Raises:
-            OptionError: A mapping lacks its layer, or there are two.
-        """
-        import layers
-        from mapper.result_files import read_any_mapping
-
-        if (self.mapping is None) == (self.dataflow is None):
-            raise OptionError("give either --mapping FILE.yaml or --dataflow FILE.m")
-        found = None if self.layer is None else layers.parse(self.layer)
-        if self.dataflow is not None:
-            return _pairs_of_file(found, self.dataflow)
-        assert self.mapping is not None
-        if found is None:
-            raise OptionError(
-                f"--mapping {self.mapping} needs --layer, such as --layer mobilenetv2.2"
-            )
-        return [(found, read_any_mapping(self.mapping))]
-
-
 @takes_records
 def evaluate(
     *,
@@ -94,6 +56,13 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Print the cost of a mapping, or why it has none (exit code 1)."""
+    if files.network is not None:
+        from mapper.commands.evaluate_network import evaluate_network
+
+        others = {"a chip": chip != AnyChip(), "options of a model": model.cost_model_option,
+                  "--no-guard": model.no_guard}  # fmt: skip
+        evaluate_network(files.alone(others), model.cost_model, as_json)
+        return
     loaded = chip.chip()
     pairs = files.pairs()
     models = model.models()
@@ -108,31 +77,6 @@ def evaluate(
         print_costs_of_layers([(layer.name, costs) for (layer, _), costs in results])
     if not all(cost.feasible for _, costs in results for cost in costs.values()):
         raise typer.Exit(1)
-
-
-def _pairs_of_file(layer: Layer | None, path: Path) -> list[Pair]:
-    """A file of directives belongs to `layer`; a whole network brings its own layers."""
-    from cost_models import DataflowError, parse_dataflow, parse_network
-
-    text = read_text(path, DataflowError, "MAESTRO's directives (.m)")
-    if "Network" not in text:
-        directives = parse_dataflow(text, path=str(path))
-        if not directives.directives:
-            raise DataflowError(f"{path}: no directives; expected lines such as SpatialMap(1,1) K;")
-        if layer is None:
-            raise OptionError(f"--dataflow {path} names no layer; give --layer")
-        return [(layer, directives)]
-    pairs = parse_network(text, str(path))
-    if not pairs:
-        raise DataflowError(f"{path}: the network has no layers")
-    if layer is None:
-        return list(pairs)
-    if len(pairs) > 1:
-        raise OptionError(
-            f"--dataflow {path} holds {len(pairs)} layers; leave --layer out to evaluate them, "
-            "or give a file with one dataflow"
-        )
-    return [(layer, pairs[0][1])]
 
 
 def _models(name: str, no_guard: bool) -> dict[str, CostModel]:

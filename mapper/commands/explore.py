@@ -47,11 +47,29 @@ def explore(
     judging: JudgingOptions,
     work: RayWork,
     files: FrontOptions,
+    bound: Annotated[
+        bool,
+        typer.Option(
+            "--bound",
+            help="No designs: the least bytes over DRAM's boundary of the network, or of a layer "
+            "given in its place, over the capacities of --l2, proven within --gap, for all chips.",
+        ),
+    ] = False,
 ) -> None:
     """Map a network on many chips, and find those that no other one beats.
 
     The same command goes on where it stopped. Exit code 1: no design meets the limits.
     """
+    if bound:
+        from mapper.commands.explore_bound import check_bound, explore_bound
+
+        others = {
+            "--cost-model": chip.model() != "exact",
+            "--ray-address": work.ray_address is not None,
+        }
+        capacities = check_bound(designs, judging, files, others)
+        explore_bound(network, chip, capacities, judging.gap, work, files)
+        return
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import NoDesignError
     from marl_runs import check_ray_address

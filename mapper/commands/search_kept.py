@@ -120,7 +120,7 @@ def search_kept(
                 gap=proof.gap or USUAL_GAP,
                 fused=FusedProblem if shared.fuse == "tiles" else None, inputs=shared.inputs,
             )  # fmt: skip
-        except NetworkStoppedError:
+        except (NetworkStoppedError, KeyboardInterrupt):
             tell(go_on_with())
             raise typer.Exit(1) from None
         except UnmappableError as error:

@@ -58,7 +58,36 @@ class FusedGroup:
         """All ways to cut its columns."""
         return axis_plans(self.columns)
 
-    def window_bits(self, tensor: int, rows: AxisPlan, columns: AxisPlan) -> tuple[int, int]:
+    @cached_property
+    def key_tiles(self) -> list[int]:
+        """Keys in a tile of scores: all (0), or a half, a quarter and so on of a pair's.
+
+        The second product then adds up what each tile of the first one's columns gives.
+        """
+        first = self.layers[0]
+        if len(self.layers) != 2 or first.kind is not LayerKind.GEMM:
+            return [0]
+        sizes = {-(-first.K // (1 << halvings)) for halvings in range(1, first.K.bit_length())}
+        return [0, *sorted(sizes - {first.K}, reverse=True)]
+
+    def cuts(self, place: int, keys: int) -> Iterator[tuple[Layer, int]]:
+        """A layer for each size of a tile of keys, and how many tiles have it."""
+        layer, extent = self.layers[place], self.layers[0].K
+        if not keys:
+            yield layer, 1
+            return
+        for size, often in ((keys, extent // keys), (extent % keys, 1)):
+            if size and often:
+                yield (replace(layer, C=size) if place else replace(layer, K=size)), often
+
+    def deep(self, tensor: int, keys: int) -> int:
+        """Elements of a tensor between two layers at each row and column."""
+        outputs = self.rows[tensor].outputs * self.columns[tensor].outputs
+        return keys or self.layers[tensor].output_size // outputs
+
+    def window_bits(
+        self, tensor: int, rows: AxisPlan, columns: AxisPlan, keys: int = 0
+    ) -> tuple[int, int]:
         """What a tensor between two layers takes of L2 [bits].
 
         It has room for the window that a fused tile reads, and for those rows of all other columns
@@ -71,7 +100,7 @@ class FusedGroup:
         line, held = rows.kept[tensor], (rows.held[tensor], columns.held[tensor])
         touched = held[0] * held[1] + line * (width - held[1])
         kept = line * width + columns.kept[tensor] * (held[0] - line)
-        deep = self.layers[tensor].output_size // (self.rows[tensor].outputs * width)
+        deep = self.deep(tensor, keys)
         return touched * deep * self.bits[tensor], kept * deep * self.bits[tensor]
 
 
@@ -83,33 +112,50 @@ class FusedTiling:
         rows: Its rows.
         columns: Its columns; tiles of a row come one after another, but rows of the same products.
         filters: Layers whose filters stay in L2 meanwhile; others are read for each tile.
+        keys: Keys in a tile of scores, which come one after another in a fused tile; 0: all.
     """
 
     rows: AxisPlan
     columns: AxisPlan
     filters: frozenset[int]
+    keys: int = 0
 
     @property
     def tiles(self) -> int:
         """Number of fused tiles."""
         return self.rows.tiles * self.columns.tiles
 
+    def key_steps(self, group: FusedGroup) -> int:
+        """Number of tiles of keys in a fused tile."""
+        return sum(often for _, often in group.cuts(0, self.keys))
+
     def parts(self, group: FusedGroup, place: int) -> Iterator[tuple[Layer, int]]:
         """What a layer computes in fused tiles, as layers, and how often each occurs."""
-        layer = group.layers[place]
-        for row, often in self.rows.pieces[place].items():
-            for column, times in self.columns.pieces[place].items():
-                yield _part(layer, row, column), often * times
+        for layer, steps in group.cuts(place, self.keys):
+            for row, often in self.rows.pieces[place].items():
+                for column, times in self.columns.pieces[place].items():
+                    yield _part(layer, row, column), steps * often * times
 
     def room_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
         """What tensors of the group take of L2 during a layer [bits]."""
         taken = sum(filter_bits(group, chip, other, self.columns) for other in self.filters)
         for tensor in range(len(group.layers) - 1):
-            touched, kept = group.window_bits(tensor, self.rows, self.columns)
+            touched, kept = group.window_bits(tensor, self.rows, self.columns, self.keys)
             if tensor == place:  # sums may be wider until they are finished
                 touched = touched * max(group.bits[tensor], chip.widths.psum) // group.bits[tensor]
             taken += touched if place in (tensor, tensor + 1) else kept
+        if self.keys:
+            taken += sum(sums_of(group, self.rows.tile, self.columns.tile)) * chip.widths.psum
         return taken
+
+
+def sums_of(group: FusedGroup, rows: int, products: int) -> tuple[int, int]:
+    """Elements of sums of a fused tile that is cut into tiles of keys.
+
+    Returns:
+        The output that is added up, and what each row has: its maximum, and its sum.
+    """
+    return rows * products * group.layers[-1].K, 2 * rows * products
 
 
 def filter_loads(group: FusedGroup, place: int, columns: AxisPlan) -> dict[int, int]:
@@ -130,7 +176,7 @@ def filter_bits(group: FusedGroup, chip: Accelerator, place: int, columns: AxisP
 
 
 def resident_of(
-    group: FusedGroup, place: int, filters: frozenset[int], outside: Outside
+    group: FusedGroup, place: int, filters: frozenset[int], outside: Outside, keys: int = 0
 ) -> Resident:
     """Those of a layer's tensors that are in L2 while it runs.
 
@@ -139,11 +185,12 @@ def resident_of(
         place: Of the layer.
         filters: Layers whose filters stay.
         outside: What is whole in L2 of what the group reads and writes.
+        keys: Keys in a tile of scores, in which the output is added up in L2; 0: all.
     """
     found = {"filter"} if place in filters or (place, "filter") in outside else set()
     if place or (place, "input") in outside:
         found.add("input")
-    if place < len(group.layers) - 1 or (place, "output") in outside:
+    if place < len(group.layers) - 1 or keys or (place, "output") in outside:
         found.add("output")
     return frozenset(found)
 
@@ -178,8 +225,27 @@ def _linked(graph: NetworkGraph, places: Sequence[int], place: int) -> bool:
     inside = {graph.nodes[n].name for n in range(places[0], place)}
     return (
         not inside.intersection(node.inputs[1:])
-        and first.N == layer.N
         and product == (layer.kind is LayerKind.GEMM)
+        and _meet(first, layer)
+    )
+
+
+def _meet(before: Layer, layer: Layer) -> bool:
+    """Whether what a layer writes is what the next one reads, axis by axis, padding apart."""
+    if layer.kind is LayerKind.GEMM:
+        return (before.N, before.Y, before.K) == (layer.N, layer.Y, layer.C)
+    top, bottom, left, right = layer.given_padding
+    pads = (top + bottom, left + right)
+    if not any(pads):  # it is not told apart: at most all that the filter reaches beyond an edge
+        pads = (layer.reach_y - 1, layer.reach_x - 1)
+    # behind the last step of a wide stride, rows are left out of a layer
+    written = before.N, before.C if before.depthwise else before.K * before.groups
+    return written == (layer.N, layer.C * layer.groups) and all(
+        given - pad <= extent < given + stride
+        for given, pad, extent, stride in (
+            (layer.given_y, pads[0], before.out_y, layer.stride_y),
+            (layer.given_x, pads[1], before.out_x, layer.stride_x),
+        )
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from layers import TENSORS, Layer
-from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
 from mapper.fusing.group_costs import GroupCosts, GroupTilings
+from mapper.fusing.group_steps import GroupSteps, outside_of
 from mapper.staying.network_optimum import NetworkProblem
-from mapper.staying.network_result import FusedStep, LayerPart, NetworkResult, NodeResult
+from mapper.staying.network_result import LayerPart, NetworkResult, NodeResult
 from mapper.staying.rooms import Stays, taken_bits
 from mapper.staying.shape_facts import KnownMapping, Resident, SumWeights
 from mapper.staying.stay_proof import drawn
@@ -41,6 +41,19 @@ class FusedProblem(NetworkProblem):
         self._costs: dict[tuple[FusedGroup, Outside, float, SumWeights], GroupCosts] = {}
         self._drawn: set[tuple[Layer, Resident, float, SumWeights]] = set()
 
+    @property
+    def why_alone(self) -> str:
+        """See :meth:`NetworkProblem.why_alone`; of what was looked at."""
+        if not self._groups:
+            return "no layers are fused: none alone reads what the one before it writes"
+        least = min((one.taken.min() for one in self._tilings.values()), default=math.inf)
+        if least < self.costs.capacity:
+            return "no layers are fused: there is no more to gain than the gap"
+        return (
+            f"no layers are fused: between them the smallest fused tile needs {least / 8:,g} B of "
+            f"L2, which has {self.costs.capacity / 8:,g} B"
+        )
+
     def costs_of(self, place: int, length: int, taken: Stays, weights: SumWeights) -> GroupCosts:
         """What the tilings of a group cost.
 
@@ -51,13 +64,7 @@ class FusedProblem(NetworkProblem):
             weights: What is summed.
         """
         group = self._groups[place, length]
-        ends = {(0, "input"), (len(group.layers) - 1, "output")}
-        outside = frozenset(
-            (number, tensor)
-            for number, at in enumerate(group.places)
-            for tensor in self.costs.resident(self.graph.nodes[place + at], taken)
-            if tensor == "filter" or (number, tensor) in ends
-        )
+        outside = outside_of(self.costs, group, place, taken)
         return self._costs_of(
             group, outside, self.costs.capacity - taken_bits(self.rooms, taken, place), weights
         )
@@ -141,7 +148,8 @@ class FusedProblem(NetworkProblem):
         while place < len(found.stays):
             length = groups.get(place, 1)
             if length == 1:
-                steps.append(self.costs.step(place, found.stays[place], weights))
+                known = self.costs.known(place, found.stays[place], weights)
+                steps.append(self.costs.step(place, found.stays[place], known))
             else:
                 taken = found.stays[place]
                 steps += self._fused(numbers[place], place, length, taken, weights)
@@ -156,40 +164,8 @@ class FusedProblem(NetworkProblem):
         best = costs.best(upper=True)
         assert best is not None
         _, tiling, parts = best
-        names = tuple(name for n in sorted(taken) for name in self.rooms[n].tensors)
-        bits = taken_bits(self.rooms, taken, place)
-        steps = []
-        for layer, at in enumerate(self._groups[place, length].places):
-            own = [part for other, part in parts if other == layer]
-            known = tuple((part, self._known(part, weights)) for part in own)
-            stays = layer in tiling.filters
-            load = costs.tilings.loads(tiling.columns, layer) if stays else (0.0, 0.0, 0.0)
-            energy, latency, dram = (
-                more + math.fsum(part.times * getattr(one, name) for part, one in known)
-                for name, more in zip(("energy", "latency", "dram"), load, strict=True)
-            )
-            fused = FusedStep(
-                number,
-                (tiling.rows.tile, tiling.columns.tile),
-                tiling.tiles,
-                (_halo(tiling.rows), _halo(tiling.columns)),
-                stays,
-                known,
-            )
-            room = self.costs.capacity / 8 - own[0].room
-            steps.append(
-                NodeResult(
-                    self.graph.nodes[place + at], own[0].resident, names, latency, energy,
-                    dram, room, known[0][1], fused,
-                )
-            )  # fmt: skip
-            for other in self.graph.nodes[place + at + 1 : place + length]:
-                if other.layer is not None:
-                    break
-                energy, latency = costs.tilings.pass_costs(tiling, layer)
-                inside = frozenset({"input", "output"})
-                steps.append(NodeResult(other, inside, names, latency, energy, 0.0, bits / 8, None))
-        return steps
+        known = [(layer, part, self._known(part, weights)) for layer, part in parts]
+        return GroupSteps(self.costs, place, taken, number).of(costs.tilings, tiling, known)
 
     def _known(self, part: LayerPart, weights: SumWeights) -> KnownMapping:
         """The best mapping known of a part, which has one."""
@@ -197,7 +173,3 @@ class FusedProblem(NetworkProblem):
         found = facts.best(part.resident, part.room, weights)
         assert found is not None
         return found
-
-
-def _halo(plan: AxisPlan) -> str:
-    return "kept" if plan.keep else "again"

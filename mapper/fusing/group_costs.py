@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import cost_models
-from cost_models import Moved, energy_of_counts, filter_load_cost, pass_cost
+from cost_models import Moved, energy_of_counts, filter_load_cost, pass_cost, rescaling_cost
 from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import (
     FusedGroup,
@@ -25,6 +25,7 @@ from mapper.fusing.fused_group import (
     filter_bits,
     filter_loads,
     resident_of,
+    sums_of,
 )
 from mapper.fusing.part_floors import COUNTS, PartFloors
 from mapper.staying.network_result import LayerPart
@@ -67,16 +68,26 @@ class GroupTilings:
     def tiling(self, number: int) -> FusedTiling:
         """A tiling by its number."""
         group = self.group
-        shape = (len(self.filters), len(group.row_plans), len(group.column_plans))
-        chosen, row, column = (int(one) for one in np.unravel_index(number, shape))
-        return FusedTiling(group.row_plans[row], group.column_plans[column], self.filters[chosen])
+        keys, chosen, row, column = (int(one) for one in np.unravel_index(number, self._shape))
+        return FusedTiling(
+            group.row_plans[row], group.column_plans[column], self.filters[chosen],
+            group.key_tiles[keys],
+        )  # fmt: skip
+
+    @property
+    def _shape(self) -> tuple[int, int, int, int]:
+        """How many there are of tiles of keys, sets of filters, and plans of rows and columns."""
+        group = self.group
+        return (
+            len(group.key_tiles), len(self.filters), len(group.row_plans), len(group.column_plans)
+        )  # fmt: skip
 
     def parts(self, tiling: FusedTiling, left: float) -> list[Part]:
         """The layers' work in fused tiles, where other tensors leave so many bits of L2."""
         found = []
         for place in range(len(self.group.layers)):
             taken = tiling.room_bits(self.group, self.chip, place)
-            resident = resident_of(self.group, place, tiling.filters, self.outside)
+            resident = resident_of(self.group, place, tiling.filters, self.outside, tiling.keys)
             room = (left - taken) / 8
             found += [
                 (place, LayerPart(layer, resident, room, count))
@@ -100,6 +111,29 @@ class GroupTilings:
             found[1] += times * latency
         return found[0], found[1]
 
+    def sums(self, tiling: FusedTiling) -> tuple[float, float, float]:
+        """Energy [nJ], latency [cycles] and bytes of DRAM of adding up over tiles of keys.
+
+        For each tile of keys but the first, the output's tile is read, scaled and written, with two
+        elements a row, and read again where the next product adds to it. In the end it is written
+        to where the output lies.
+        """
+        if not tiling.keys:
+            return 0.0, 0.0, 0.0
+        found = np.zeros(3)
+        last = len(self.group.layers) - 1
+        again = tiling.key_steps(self.group) - 1
+        for row, often in tiling.rows.pieces[last].items():
+            for column, times in tiling.columns.pieces[last].items():
+                size, stats = sums_of(self.group, row.outputs, column.outputs)
+                one = again * np.array([*rescaling_cost(self._model, self.chip, size, stats), 0.0])
+                if (last, "output") not in self.outside:
+                    moved = Moved(l2_read=size, dram_written=size)
+                    latency, energy = pass_cost(self._model, self.chip, moved)
+                    one += energy, latency, size * self.chip.widths.output / 8
+                found += often * times * one
+        return float(found[0]), float(found[1]), float(found[2])
+
     @cached_property
     def _prices(self) -> dict[str, float]:
         """Energy of a MAC with its accesses, and of an element moved once [nJ]."""
@@ -117,20 +151,26 @@ class GroupTilings:
     def floors(self) -> tuple[FloatArray, FloatArray]:
         """Energy [nJ] and latency [cycles] of all tilings at least."""
         rows, columns = self.group.row_plans, self.group.column_plans
-        shape = (len(self.filters), len(rows), len(columns))
-        energy, latency = np.zeros(shape), np.zeros(shape)
-        for place, layer in enumerate(self.group.layers):
-            least = PartFloors(layer, self.chip, [plan.pieces[place] for plan in rows],
-                               [plan.pieces[place] for plan in columns])  # fmt: skip
+        energy, latency = np.zeros(self._shape), np.zeros(self._shape)
+        for (number, keys), place in product(
+            enumerate(self.group.key_tiles), range(len(self.group.layers))
+        ):
+            pieces = ([plan.pieces[place] for plan in plans] for plans in (rows, columns))
+            along, across = pieces
+            cuts = [(PartFloors(layer, self.chip, along, across), often)
+                    for layer, often in self.group.cuts(place, keys)]  # fmt: skip
             loads = np.array([self.loads(plan, place)[:2] for plan in columns])
             for chosen, filters in enumerate(self.filters):
-                resident = resident_of(self.group, place, filters, self.outside)
-                cycles = least.cycles(resident)
-                latency[chosen] += cycles
-                energy[chosen] += least.energy(resident, self._prices) + cycles * self._leak
+                at = number, chosen
+                resident = resident_of(self.group, place, filters, self.outside, keys)
+                for least, often in cuts:
+                    cycles = least.cycles(resident)
+                    latency[at] += often * cycles
+                    each = least.energy(resident, self._prices) + cycles * self._leak
+                    energy[at] += often * each
                 if place in filters:
-                    energy[chosen] += loads[:, 0]
-                    latency[chosen] += loads[:, 1]
+                    energy[at] += loads[:, 0]
+                    latency[at] += loads[:, 1]
         return energy.ravel(), latency.ravel()
 
     @cached_property
@@ -141,15 +181,17 @@ class GroupTilings:
         """
         group, chip = self.group, self.chip
         places = range(len(group.layers))
-        found = np.full((len(self.filters), len(group.row_plans), len(group.column_plans)), np.inf)
+        found = np.full(self._shape, np.inf)
         for column, columns in enumerate(group.column_plans):
             bits = [filter_bits(group, chip, place, columns) for place in places]
             stay = [sum(bits[place] for place in one) for one in self.filters]
-            for row, rows in enumerate(group.row_plans):
-                tiling = FusedTiling(rows, columns, frozenset())
-                if tiling.tiles > 1:
+            for (row, rows), (number, keys) in product(
+                enumerate(group.row_plans), enumerate(group.key_tiles)
+            ):
+                tiling = FusedTiling(rows, columns, frozenset(), keys)
+                if tiling.tiles > 1 or keys:
                     most = max(tiling.room_bits(group, chip, place) for place in places)
-                    found[:, row, column] = np.add(stay, most)
+                    found[number, :, row, column] = np.add(stay, most)
         return found.ravel()
 
     def cheapest(self, weights: SumWeights, left: float) -> tuple[IntArray, FloatArray]:
@@ -204,6 +246,7 @@ class GroupCosts:
             tiling = self.tilings.tiling(int(number))
             parts = self.tilings.parts(tiling, self._left)
             more = [self.tilings.loads(tiling.columns, place)[:2] for place in tiling.filters]
+            more.append(self.tilings.sums(tiling)[:2])
             for tensor in range(len(self.tilings.group.layers) - 1):
                 costs = self.tilings.pass_costs(tiling, tensor)
                 more += [costs] * self.tilings.group.passes(tensor)

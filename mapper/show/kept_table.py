@@ -2,28 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from cost_models import Accelerator, Chain
 from mapper.staying.kept_figures import comparison, kept_rows, stay_lines
 from mapper.staying.kept_network import KeptNetwork
+from mapper.staying.network_result import NetworkResult, NodeResult
 from mapper.staying.rooms import home_of
 from marl_runs import Column, print_rows, say
 
+FIGURES = (
+    Column("latency_cycles", "cycles", "", keep=6),
+    Column("energy_nj", "energy", "nJ", keep=6),
+    Column("edp", "EDP", "cycles * nJ", keep=5),
+    Column("dram_bytes", "over DRAM", "B", keep=4),
+)
 
-def print_kept(kept: KeptNetwork) -> None:
-    """Print the layers, all totals, and what stays."""
+
+def print_steps(title: str, chip: Accelerator | Chain, steps: Sequence[NodeResult]) -> None:
+    """Print the layers of a network, a row for each shape and what of it stays."""
+    fused = any(step.fused for step in steps)
     print_rows(
-        f"{kept.network}: {len(kept.graph.layers)} layers, {kept.objective}",
-        kept_rows(kept),
+        title,
+        kept_rows(steps),
         "",
         [
             Column.name("layer"),
             Column("count", keep=5),
-            Column("in L2", f"in {home_of(kept.chip).name}", keep=8, right=False),
-            *([] if kept.tiles is None else [Column("fused", keep=7, right=False, blank="")]),
-            Column("latency_cycles", "cycles", "", keep=6),
-            Column("energy_nj", "energy", "nJ", keep=6),
-            Column("dram_bytes", "over DRAM", "B", keep=4),
+            Column("in L2", f"in {home_of(chip).name}", keep=8, right=False),
+            *([Column("fused", keep=7, right=False, blank="")] if fused else []),
+            *FIGURES[:2],
+            FIGURES[-1],
         ],
     )
+
+
+def print_evaluated(
+    network: str, model: str, chip: Accelerator | Chain, found: NetworkResult
+) -> None:
+    """Print the layers and totals of an answer that was evaluated again."""
+    print_steps(f"{network}: {model}", chip, found.steps)
+    print()
+    print_rows("Network", [found.totals()], "", list(FIGURES))
+    say("the file says the same of every node, and of the whole")
+
+
+def print_kept(kept: KeptNetwork) -> None:
+    """Print the layers, all totals, and what stays."""
+    title = f"{kept.network}: {len(kept.graph.layers)} layers, {kept.objective}"
+    print_steps(title, kept.chip, kept.best.steps)
     print()
     print_rows(
         "Network",
@@ -31,10 +58,7 @@ def print_kept(kept: KeptNetwork) -> None:
         "",
         [
             Column.name("schedule"),
-            Column("latency_cycles", "cycles", "", keep=6),
-            Column("energy_nj", "energy", "nJ", keep=6),
-            Column("edp", "EDP", "cycles * nJ", keep=5),
-            Column("dram_bytes", "over DRAM", "B", keep=4),
+            *FIGURES,
             Column("proven", keep=9),
         ],
     )

@@ -14,7 +14,7 @@ from layers import GraphNode, Layer, NetworkGraph
 from mapper.staying.network_result import NodeResult
 from mapper.staying.node_costs import NodeCosts
 from mapper.staying.rooms import Stays, TensorRoom, can_stay, home_of
-from mapper.staying.shape_facts import Resident, ShapeFacts, SumWeights
+from mapper.staying.shape_facts import KnownMapping, Resident, ShapeFacts, SumWeights
 from mapper.staying.stay_proof import StaySetting
 
 
@@ -78,9 +78,9 @@ class FilterCosts(NodeCosts):
         energy, latency, _ = self._load(place, taken)
         return super().of(place, taken, weights, upper) + weights.of(energy, latency)
 
-    def step(self, place: int, taken: Stays, weights: SumWeights) -> NodeResult:
+    def step(self, place: int, taken: Stays, known: KnownMapping | None) -> NodeResult:
         """See :meth:`NodeCosts.step`."""
-        found = super().step(place, taken, weights)
+        found = super().step(place, taken, known)
         energy, latency, dram = self._load(place, taken)
         return replace(
             found,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from layers import TENSORS
 from mapper.staying.kept_network import KeptNetwork
-from mapper.staying.network_result import FusedStep
+from mapper.staying.network_result import FusedStep, NodeResult
 from mapper.staying.rooms import home_of
 from marl_common import engineering
 
 
-def kept_rows(kept: KeptNetwork) -> list[dict[str, Any]]:
+def kept_rows(steps: Sequence[NodeResult]) -> list[dict[str, Any]]:
     """A row for all layers of a shape of which the same stays, and a last one for the passes."""
     rows: dict[Any, dict[str, Any]] = {}
-    for step in kept.best.steps:
+    for step in steps:
         layer = step.node.layer
         tiling = "" if step.fused is None else fused_words(step.fused)
         key = (layer.renamed("") if layer else None, step.resident if layer else None, tiling)
@@ -63,7 +64,8 @@ def comparison(kept: KeptNetwork) -> list[dict[str, Any]]:
 
 def fused_words(step: FusedStep) -> str:
     """How a layer is fused, such as ``12x14 of group 1``."""
-    return f"{step.tile[0]}x{step.tile[1]} of group {step.group}"
+    keys = f", {step.keys} keys," if step.keys else ""
+    return f"{step.tile[0]}x{step.tile[1]}{keys} of group {step.group}"
 
 
 def proven(gap: float) -> str:

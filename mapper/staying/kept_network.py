@@ -33,23 +33,32 @@ class KeptNetwork:
         network: Its name.
         graph: The network.
         objective: Of `OBJECTIVES`.
-        chip: The chip.
+        setting: The chip, and options of model and space.
         rooms: What may stay.
         keep: With tensors that stay.
         none: With all of them in DRAM.
         tiles: With layers that are fused besides; None where that was not asked for.
         inputs: How often the network runs; all figures are a run's mean.
+        counted: Whether nodes without MACs cost what they move.
+        unfused: Why no layers are fused, in a line; empty where some are, or may not be.
     """
 
     network: str
     graph: NetworkGraph
     objective: str
-    chip: Accelerator | Chain
+    setting: StaySetting
     rooms: tuple[TensorRoom, ...]
     keep: NetworkResult
     none: NetworkResult
     tiles: NetworkResult | None = None
     inputs: int = 1
+    counted: bool = False
+    unfused: str = ""
+
+    @property
+    def chip(self) -> Accelerator | Chain:
+        """The chip."""
+        return self.setting.chip
 
     @property
     def best(self) -> NetworkResult:
@@ -65,9 +74,13 @@ class KeptNetwork:
     @property
     def note(self) -> str:
         """What the chip says of the answer, in a line; empty where that is nothing."""
-        home = home_of(self.chip)
         if any(step.fused for step in self.best.steps):
             return ""
+        return "; ".join(line for line in (self._stay_note, self.unfused) if line)
+
+    @property
+    def _stay_note(self) -> str:
+        home = home_of(self.chip)
         if not self.rooms:
             return "nothing can stay: " + (
                 f"no tensor that a later node reads is small enough for {home.name} and not wanted "
@@ -87,10 +100,13 @@ class KeptNetwork:
         return {
             "network": self.network,
             "objective": self.objective,
+            "accelerator": self.chip.to_dict(),
+            "cost_model_options": dict(self.setting.options),
+            "passes": "counted" if self.counted else "free",
             **({} if self.inputs == 1 else {"inputs": self.inputs}),
-            "keep": _totals(self.keep),
-            "none": _totals(self.none),
-            **({} if self.tiles is None else {"tiles": _totals(self.tiles)}),
+            "keep": self.keep.totals(),
+            "none": self.none.totals(),
+            **({} if self.tiles is None else {"tiles": self.tiles.totals()}),
             "note": self.note,
             "stays": [
                 {"tensors": list(room.tensors), "from": room.first, "to": room.last,
@@ -99,18 +115,6 @@ class KeptNetwork:
             ],
             "nodes": [_step(step) for step in self.best.steps],
         }  # fmt: skip
-
-
-def _totals(result: NetworkResult) -> dict[str, float]:
-    return {
-        "latency_cycles": result.latency,
-        "energy_nj": result.energy,
-        "edp": result.latency * result.energy,
-        "dram_bytes": result.dram,
-        "value": result.value,
-        "bound": result.bound,
-        "gap": result.gap,
-    }
 
 
 def _step(step: NodeResult) -> dict[str, Any]:
@@ -134,6 +138,7 @@ def _fused(step: FusedStep) -> dict[str, Any]:
         "group": step.group,
         "tile": list(step.tile),
         "tiles": step.tiles,
+        **({"keys": step.keys} if step.keys else {}),
         "halo": list(step.halo),
         "filter_stays": step.filter_stays,
         "parts": [
@@ -252,12 +257,14 @@ def keep_network(
 
     none = best(problem, stay=False)
     keep = best(problem) if problem.rooms else none
-    tiles = best(fused(graph, setting, run, counted, gap, problem.facts)) if fused else None
+    fusing = fused(graph, setting, run, counted, gap, problem.facts) if fused else None
+    tiles = best(fusing) if fusing else None
     if tiles is not None and keep.value <= tiles.value:  # within the gap of both
         tiles = replace(keep, bound=min(keep.value, tiles.bound))
     return KeptNetwork(
-        name, graph, objective, setting.chip, problem.rooms, keep, none, tiles, inputs
-    )
+        name, graph, objective, setting, problem.rooms, keep, none, tiles, inputs, counted,
+        fusing.why_alone if fusing else "",
+    )  # fmt: skip
 
 
 def stored_proofs(

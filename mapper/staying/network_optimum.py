@@ -30,6 +30,9 @@ from mapper.staying.stay_schedule import NO_GROUPS, Groups, StaySchedule, schedu
 MOST_ROOMS = 12
 """Rooms of a shape that are proven; others are rounded to them, down for the answer, up for the
 bound."""
+NO_MAPPING = (
+    "a layer has no mapping on this chip; `mapper search --network` without --fuse says which"
+)
 RunProofs = Callable[[Sequence[StayProof]], Sequence[Any]]
 """Does proofs and gives their results, in order; None for one that was stopped."""
 
@@ -79,6 +82,8 @@ class NetworkProblem:
             learnt = self.costs.learnt
             may = self.best_schedule(weights, stay, upper=False)
             known = self.best_schedule(weights, stay, upper=True)
+            if math.isinf(may.bound):
+                raise UnmappableError(NO_MAPPING)
             if known.value <= may.bound * (1 + max(self.gap / 2, CLOSE)):
                 return known, may.bound
             if self.look(may, weights):
@@ -87,10 +92,7 @@ class NetworkProblem:
             if not asked and self.costs.learnt > learnt:
                 continue
             if not asked and math.isinf(known.value):
-                raise UnmappableError(
-                    "a layer has no mapping on this chip; `mapper search --network` without "
-                    "--fuse keep says which"
-                )
+                raise UnmappableError(NO_MAPPING)
             if not asked:
                 return known, may.bound
             for proof, result in zip(asked, self.run(asked), strict=True):
@@ -112,7 +114,10 @@ class NetworkProblem:
         self, found: StaySchedule, weights: SumWeights, value: float, bound: float
     ) -> NetworkResult:
         """A schedule with the mappings that are known to be best for it."""
-        steps = [self.costs.step(place, taken, weights) for place, taken in enumerate(found.stays)]
+        steps = [
+            self.costs.step(place, taken, self.costs.known(place, taken, weights))
+            for place, taken in enumerate(found.stays)
+        ]
         return NetworkResult(tuple(steps), value, bound)
 
     def floor(self, weights: SumWeights, stay: bool = True) -> float:
@@ -156,6 +161,11 @@ class NetworkProblem:
             lambda place: self.costs.least(place, weights),
             self.groups(weights, upper),
         )
+
+    @property
+    def why_alone(self) -> str:
+        """Why no layers run as one, if that may be; here they may not."""
+        return ""
 
     def groups(self, weights: SumWeights, upper: bool) -> Groups:
         """Nodes that may run as one; here there are none."""

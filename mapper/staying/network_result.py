@@ -75,6 +75,7 @@ class FusedStep:
         halo: For rows and columns, ``kept`` or ``again``: computed anew.
         filter_stays: Whether its filter stays in L2 from one tile to the next.
         parts: What it computes in fused tiles, and the mapping of each.
+        keys: Keys in a tile of scores; 0: all.
     """
 
     group: int
@@ -83,6 +84,7 @@ class FusedStep:
     halo: tuple[str, str]
     filter_stays: bool
     parts: tuple[tuple[LayerPart, KnownMapping], ...]
+    keys: int = 0
 
 
 @dataclass(frozen=True)
@@ -121,3 +123,15 @@ class NetworkResult:
     def dram(self) -> float:
         """Bytes over DRAM's boundary."""
         return sum(step.dram for step in self.steps)
+
+    def totals(self) -> dict[str, float]:
+        """All figures of the whole, and what is proven, by name."""
+        return {
+            "latency_cycles": self.latency,
+            "energy_nj": self.energy,
+            "edp": self.latency * self.energy,
+            "dram_bytes": self.dram,
+            "value": self.value,
+            "bound": self.bound,
+            "gap": self.gap,
+        }

@@ -14,6 +14,7 @@ from mapper.staying.shape_facts import (
     ENERGY,
     LATENCY,
     CostLine,
+    KnownMapping,
     Resident,
     ShapeFacts,
     SumWeights,
@@ -71,17 +72,23 @@ class NodeCosts(Placement):
         facts, most = self._facts(node.layer, everything, node, weights)
         return facts.lower(most, 0.0, weights)  # no less where less is in L2
 
-    def step(self, place: int, taken: Stays, weights: SumWeights) -> NodeResult:
-        """A node that runs by itself."""
+    def known(self, place: int, taken: Stays, weights: SumWeights) -> KnownMapping | None:
+        """The best mapping known of a node that runs by itself; None of a node without MACs."""
+        node = self.graph.nodes[place]
+        if node.layer is None:
+            return None
+        facts, resident = self._facts(node.layer, taken, node, weights)
+        found = facts.best(resident, self.room(place, taken), weights)
+        assert found is not None
+        return found
+
+    def step(self, place: int, taken: Stays, known: KnownMapping | None) -> NodeResult:
+        """A node that runs by itself with a mapping, if it is a layer."""
         node = self.graph.nodes[place]
         names = tuple(name for n in sorted(taken) for name in self.rooms[n].tensors)
         bits = taken_bits(self.rooms, taken, place)
-        known = None
         latency, energy, dram = self.pass_of(node, taken)
-        if node.layer is not None:
-            facts, resident = self._facts(node.layer, taken, node, weights)
-            known = facts.best(resident, self.room(place, taken), weights)
-            assert known is not None
+        if known is not None:
             latency, energy, dram = known.latency, known.energy, known.dram
         resident = self.resident(node, taken)
         return NodeResult(node, resident, names, latency, energy, dram, bits / 8, known)

@@ -60,9 +60,7 @@ class StaySetting:
         import cost_models
         from maestro_env import Problem
 
-        options = dict(self.options)
-        if resident:
-            options["resident"] = "+".join(t for t in TENSORS if t in resident)
+        options = self._options(resident)
         if weights.energy and weights.latency:
             options["cycle_nj"] = weights.latency / weights.energy
         aim, limit = "energy" if weights.energy else "latency", "max_l2_bytes"
@@ -74,11 +72,31 @@ class StaySetting:
         model = cost_models.load("exact", **options)
         return Problem(layer, self.chip, aim, model, dict(self.space), limits)
 
-    def known(self, layer: Layer, resident: Resident, mapping: LoopMapping) -> KnownMapping:
-        """A mapping with its cost."""
-        problem = self.problem(layer, resident, math.inf, SumWeights(1.0, 0.0))
-        model: Any = problem.cost_model
-        cost = model.evaluate(layer, self.chip, mapping)
+    def _options(self, resident: Resident) -> dict[str, Any]:
+        """Options of the model where some tensors are in L2."""
+        here = "+".join(t for t in TENSORS if t in resident)
+        return {**self.options, **({"resident": here} if here else {})}
+
+    def known(
+        self, layer: Layer, resident: Resident, mapping: LoopMapping, model: str = "exact"
+    ) -> KnownMapping:
+        """A mapping with its cost.
+
+        Args:
+            layer: The layer.
+            resident: What is whole in L2.
+            mapping: The mapping.
+            model: ``exact``, or ``simulator``, which executes it.
+
+        Raises:
+            InfeasibleError: It has none.
+        """
+        import cost_models
+
+        loaded: Any = cost_models.load(model, **self._options(resident))
+        cost = loaded.evaluate(layer, self.chip, mapping)
+        if cost.infeasible is not None:
+            raise cost_models.InfeasibleError(cost.infeasible)
         needs = cost.l2_bytes
         if isinstance(self.chip, Chain):
             needs = cost.levels[home_of(self.chip).name].bytes

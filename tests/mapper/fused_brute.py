@@ -14,6 +14,7 @@ from cost_models import Mapping
 from layers import Layer, LayerKind, NetworkGraph
 from layers.graph_builder import GraphBuilder
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of, resident_of
+from mapper.fusing.group_costs import GroupTilings
 from mapper.staying.node_costs import NodeCosts
 from mapper.staying.rooms import TensorRoom, rooms_of
 from mapper.staying.shape_facts import ENERGY, Resident
@@ -56,16 +57,28 @@ def small_chain(seed: int) -> tuple[NetworkGraph, StaySetting]:
                 return built, setting
 
 
-def small_attention(seed: int) -> tuple[NetworkGraph, StaySetting]:
-    """Scores, a softmax and the context of one or two heads, on a chip with little L2."""
+def long_attention(seed: int) -> tuple[NetworkGraph, StaySetting]:
+    """The same of one head whose rows are long for L2."""
+    return small_attention(seed, (7, 12), (1, 1, 5, 1), (2, 3, 9, 2))
+
+
+def small_attention(
+    seed: int,
+    l2_bytes: tuple[int, int] = (12, 30),
+    least: tuple[int, ...] = (1, 2, 2, 1),
+    most: tuple[int, ...] = (4, 4, 4, 4),
+) -> tuple[NetworkGraph, StaySetting]:
+    """Scores, a softmax and the context of some heads, on a chip with little L2."""
     rng = np.random.default_rng([48, seed])
     setting = random_setting(rng)
     setting = replace(
         setting,
-        chip=replace(setting.chip, l2_bytes=int(rng.integers(12, 30))),
+        chip=replace(setting.chip, l2_bytes=int(rng.integers(*l2_bytes))),
         options={**setting.options, "double_buffer": False},
     )
-    heads, rows, keys, depth = (int(rng.integers(low, 4)) for low in (1, 2, 2, 1))
+    heads, rows, keys, depth = (
+        int(rng.integers(low, high)) for low, high in zip(least, most, strict=True)
+    )
     graph = GraphBuilder()
     query, key, value = (
         graph.source(name, (heads, extent, depth))
@@ -155,17 +168,18 @@ class FusedBrute:
         outside |= {(len(group.layers) - 1, "output")} if last.name in inside else set()
         places = range(len(group.layers))
         found: Points = []
-        for rows, columns, *stays in product(
-            group.row_plans, group.column_plans, *[(False, True)] * len(places)
+        tilings = GroupTilings(self.setting, group, frozenset(outside), counted=False)
+        for rows, columns, keys, *stays in product(
+            group.row_plans, group.column_plans, group.key_tiles, *[(False, True)] * len(places)
         ):
             filters = frozenset(n for n in places if stays[n])
-            tiling = FusedTiling(rows, columns, filters)
+            tiling = FusedTiling(rows, columns, filters, keys)
             rooms = [left - tiling.room_bits(group, self.chip, n) for n in places]
-            if tiling.tiles == 1 or min(rooms) <= 0:
+            if (tiling.tiles == 1 and not keys) or min(rooms) <= 0:
                 continue
-            sums: Points = [(0.0, 0.0)]
+            sums: Points = [tilings.sums(tiling)[:2]]
             for n in places:
-                resident = resident_of(group, n, filters, frozenset(outside))
+                resident = resident_of(group, n, filters, frozenset(outside), keys)
                 for size, times in self._filters(group, tiling, n).items():
                     load = self._load(size)
                     sums = [(e + times * load[0], t + times * load[1]) for e, t in sums]
@@ -192,7 +206,7 @@ class FusedBrute:
         PEs leak for as long as it takes, at a rate that mappings differ by on a slower chip.
         """
         layer = Layer.gemm("", M=1, N=elements, K=1)
-        one = Mapping(("KCYXRS", "KCYXRS"), ("K", "K"), ({"K": 1}, {"K": 1}), 1)
+        one = Mapping(("KCYXRS", "KCYXRS"), ("C", "C"), ({"K": 1}, {"K": 1}), 1)
         slower = replace(self.setting, chip=replace(self.chip, noc_bw=1, offchip_bw=1))
         dram, here, slow = (
             setting.known(layer, frozenset(resident), one)

@@ -2,30 +2,38 @@
 
 import json
 import math
+import os
+import re
 import shlex
+import signal
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import cost_models
 import layers
 import marl_mapper
-from cost_models import Accelerator, load_chip
+from cost_models import Accelerator, load_chip, rescaling_cost
 from layers import Layer, NetworkGraph
+from layers.network_graph import operand_sizes
 from mapper.fusing.axis_plan import balanced_tiles
+from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_group import groups_of
 from mapper.fusing.fused_network import FusedProblem
 from mapper.fusing.group_costs import GroupTilings
 from mapper.fusing.part_floors import least_cycles
 from mapper.staying.shape_facts import ENERGY, LATENCY
-from mapper.staying.stay_proof import StaySetting
+from mapper.staying.stay_proof import StayProof, StaySetting
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
 from tests.hostile.test_hostile import in_process
-from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
-from tests.mapper.fused_execution import differences, random_tiling
+from tests.mapper.fused_brute import FusedBrute, long_attention, small_attention, small_chain
+from tests.mapper.fused_chains import random_tiling
 from tests.mapper.staying import prove_here
 from tests.mapper.test_search_kept import NET
 
@@ -37,11 +45,22 @@ def test_tilings_compute_and_hold_what_their_execution_does() -> None:
     for _ in range(300):
         group, tiling = random_tiling(rng)
         assert not differences(group, tiling), (group, tiling)
+        for layer, rows, columns in zip(group.layers, group.rows, group.columns, strict=True):
+            assert (rows.outputs, rows.stride, rows.reach) == (
+                layer.out_y, layer.stride_y, layer.reach_y
+            )  # fmt: skip
+            assert (columns.outputs, columns.stride, columns.reach) == (
+                layer.out_x, layer.stride_x, layer.reach_x
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("small", "seed"),
-    [*((small_chain, n) for n in (2, 7, 9)), *((small_attention, n) for n in (6, 11, 15))],
+    [
+        *((small_chain, n) for n in (2, 7, 9)),
+        *((small_attention, n) for n in (6, 11, 15)),
+        *((long_attention, n) for n in (1, 6)),
+    ],
 )
 def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None:
     graph, setting = small(seed)
@@ -52,6 +71,8 @@ def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None
     assert latency.value == pytest.approx(min(t for _, t in best), rel=1e-9)
     assert product.value == pytest.approx(min(e * t for e, t in best), rel=1e-9)
     assert any(step.fused for step in energy.steps)
+    if small is long_attention:
+        assert {step.fused.keys for step in energy.steps if step.fused} == {2}
     for found in (energy, latency, product):
         assert found.gap == 0
         assert found.energy * found.latency == pytest.approx(
@@ -60,7 +81,8 @@ def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("small", "seed"), [*((small_chain, n) for n in range(3)), (small_attention, 6)]
+    ("small", "seed"),
+    [*((small_chain, n) for n in range(3)), (small_attention, 6), (long_attention, 6)],
 )
 def test_no_tiling_is_below_its_floor(small: Small, seed: int) -> None:
     graph, setting = small(seed)
@@ -164,3 +186,99 @@ def test_the_library_answers_and_refuses(folder: Path) -> None:
     code, _, err = in_process(shlex.split(words))
     assert code == 2
     assert "--fuse tiles: L2 has no capacity" in err
+
+
+TURNED = """
+sources: {image: [1, 2, 12, 24]}
+layers:
+  - {name: wide, kind: conv, K: 12, C: 2, Y: 12, X: 24, R: 1, S: 1, inputs: [image]}
+  - {name: turned, kind: conv, K: 2, C: 12, Y: 24, X: 12, R: 1, S: 1, inputs: [wide]}
+"""
+DEEP = """
+sources: {image: [1, 2, 4, 4]}
+layers:
+  - {name: wide, kind: conv, K: 64, C: 2, Y: 4, X: 4, R: 1, S: 1, inputs: [image]}
+  - {name: narrow, kind: conv, K: 2, C: 64, Y: 4, X: 4, R: 1, S: 1, inputs: [wide]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (DEEP, r"the smallest fused tile needs [\d.]+ B of L2, which has 48 B"),
+        (TURNED, "no layers are fused: none alone reads what the one before it writes"),
+    ],
+)
+def test_layers_that_cannot_be_fused_say_why(folder: Path, text: str, says: str) -> None:
+    (folder / "net.yaml").write_text(text, encoding="utf-8")
+    words = "mapper search --network net.yaml -o energy --fuse tiles --workers 1 --num-pes 4"
+    words += " --l2-bytes 48"
+    code, out, err = in_process(shlex.split(words))
+    assert not code, err
+    assert re.search(says, " ".join(out.split())), out
+
+
+def test_shapes_of_a_group_meet() -> None:
+    for network in ("resnet18", "mobilenetv2", "vgg16", "bert_base", "gpt2"):
+        graph = layers.graph_of(network)
+        groups = groups_of(graph, load_chip("edge"))
+        assert groups
+        for place, some in groups.items():
+            for group in some:
+                for before, after in pairwise(group.places):
+                    layer, first = group.layers[group.places.index(after)], graph.nodes[before]
+                    (least, most), _ = operand_sizes(layer)
+                    assert least <= graph.nodes[place + before].elements <= most, first.name
+
+
+@pytest.mark.parametrize("when", ["proof", "look"])
+def test_ctrl_c_is_gone_on_from(folder: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    words = shlex.split(
+        "mapper search --network net.yaml -o energy --fuse tiles --workers 1 --l2-bytes 2000 "
+        "--json --store "
+    )
+    code, whole, err = in_process([*words, "whole.sqlite"])
+    assert not code, err
+    cls, name = {"proof": (StayProof, "run"), "look": (FusedProblem, "look")}[when]
+    plain, calls = getattr(cls, name), []
+
+    def stopped(*given: Any) -> Any:
+        calls.append(given)
+        if len(calls) == (2 if when == "proof" else 1):
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cls, name, stopped)
+        code, out, err = in_process([*words, "part.sqlite"])
+    assert (code, out) == (1, "")
+    assert "stopped; to go on: " in err
+    code, again, err = in_process([*words, "part.sqlite"])
+    assert not code, err
+    assert json.loads(again) == json.loads(whole)
+
+
+@pytest.mark.parametrize("fuse", ["keep", "tiles"])
+def test_a_network_without_a_mapping_is_no_answer(folder: Path, fuse: str) -> None:
+    words = f"mapper search --network net.yaml --fuse {fuse} --workers 1 --l2-bytes 2 -o energy"
+    code, out, err = in_process(shlex.split(words))
+    assert (code, out) == (1, "")
+    assert "a layer has no mapping on this chip" in err
+
+
+def test_sums_over_tiles_of_keys_are_read_and_written() -> None:
+    prices = {"read_pj": 1.0, "write_pj": 10.0, "leakage_uw": 0.0}
+    chip = Accelerator.from_dict(
+        {
+            "num_pes": 1,
+            "bits": {"input": 8, "filter": 8, "output": 8, "psum": 16},
+            "levels": {"L2": {"bytes": 100, "read_bw": 32, "write_bw": 16, **prices},
+                       "L1": {"read_pj": 100.0, "write_pj": 0.0, "leakage_uw": 0.0}},
+            "mac": {"pj": 0.0},
+        }
+    )  # fmt: skip
+    energy, latency = rescaling_cost(cost_models.load("exact"), chip, 6, 4)
+    # scaled with its statistics at two bytes, read again, and written at two bytes for one
+    scaled, added = 10 * 2 * (1 + 10), 6 * 2 * 1 + 6 * (2 - 1) * 10
+    assert energy == pytest.approx((scaled + added + 6 * 2 * 100) / 1000)
+    assert latency == max(16 * 16 / 32, 10 * 16 / 16)

@@ -155,6 +155,30 @@ ROWS = [
         "says nothing of what each reads",
         files={"a.csv": "4,4,8,8,3,3,1\n"},
     ),
+    *(
+        Row(f"mapper explore --bound --network {words}", says)
+        for words, says in [
+            ("mlp", "--bound: over which capacities. Give --l2, such as --l2 1k..1M"),
+            ("mlp --l2 0", "--l2"),
+            (
+                "mlp --l2 1k --pes 16",
+                "--bound: takes no ranges but --l2, objectives and draws",
+            ),
+            ("mlp --l2 1k --gap inf", "--gap: got inf, expected a finite number"),
+            ("mlp --l2 1k --timeout 5", "takes no way to judge but --gap"),
+            ("mlp --l2 1k -o edp,power", "takes no ranges but --l2, objectives and draws"),
+            ("mlp --l2 1k --designs 5", "takes no ranges but --l2, objectives and draws"),
+            ("mlp --l2 1k --fuse keep", "takes no way to judge but --gap"),
+            ("mlp --l2 1k --cost-model maestro", "takes no --cost-model"),
+            ("mlp --l2 1k --cost-model-option halo_time=none", "takes no --cost-model"),
+            ("mlp --l2 1k --page p.html", "takes no --page and --out"),
+            ("mlp --l2 1k --plot p.gif", "--plot p.gif"),
+            ("mlp --l2 1k -a simba", "--bound: expected a chip of two levels, L2 and L1"),
+            ("mlpx --l2 1k", "Did you mean 'mlp'"),
+            ("conv:K=0 --l2 1k", "conv:K=0"),
+            ("n.yaml --l2 1k", "n.yaml"),
+        ]
+    ),
     Row("mapper explore --pes 16", "--network"),
     Row("mapper explore --network none.yaml --pes 16", "none.yaml"),
     Row("mapper explore --network n.yaml --pes 16", "n.yaml", files={"n.yaml": "layers: []"}),

@@ -87,6 +87,21 @@ ROWS = [
     Row("mapper space -l mlp.2 --parallel-levels 4", "--parallel-levels: got '4'"),
     Row("mapper evaluate", "give either --mapping"),
     Row("mapper evaluate -l mlp.2", "give either --mapping"),
+    *(
+        Row(f"mapper evaluate --network {words}", says, files={"n.json": content})
+        for words, says, content in [
+            ("none.json", "none.json: not found; expected the answer of a network", ""),
+            ("n.json -a cloud", "says all itself but the cost model; leave a chip out", "{}"),
+            ("n.json -l mlp.2", "leave a layer out", "{}"),
+            ("n.json --mapping m.yaml", "leave a mapping out", "{}"),
+            ("n.json --no-guard", "leave --no-guard out", "{}"),
+            ("n.json --cost-model-option energy=x", "leave options of a model out", "{}"),
+            ("n.json", "n.json: .*accelerator.* missing|missing", "{}"),
+            ("n.json", "n.json: expected the fields of a network's answer", "[]"),
+            ("n.json", "n.json: .*no JSON|not valid JSON", "{"),
+            ("n.json", "'keep' is given twice", '{"keep": 1, "keep": 2}'),
+        ]
+    ),
     Row("mapper evaluate --mapping nowhere.yaml", "needs --layer"),
     Row("mapper cluster -l mlp.2 --samples 2", "--samples: got '2'"),
     Row("mapper cluster -l mlp.2 --top nan", "--top: got nan"),
