@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 from cost_models import CostModelError, MappingError, chip_from, mapping_from
 from layers import GraphNode, Layer, NetworkGraph, to_fields
 from mapper.fusing.answer_file import (
+    AnsweredNode,
     AnswerError,
     AnswerFields,
     FusedFields,
-    AnsweredNode,
     PartFields,
 )
 from mapper.fusing.axis_plan import AxisLayer, AxisPlan, axis_plan
