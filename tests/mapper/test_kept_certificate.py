@@ -27,8 +27,9 @@ from mapper.certificate.kept_checker import bounds_of, placement_of
 from mapper.staying.kept_network import keep_network
 from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
+from tests.mapper.commands import json_of
 from tests.mapper.staying import Points, brute, prove_here, small
-from tests.mapper.test_chain_search import mapper, mapper_json
+from tests.mapper.test_chain_search import mapper
 from tests.mapper.test_search_kept import NET
 
 
@@ -219,10 +220,10 @@ def test_the_command_line_writes_and_checks_them(tmp_path: Path) -> None:
     network, path = tmp_path / "net.yaml", tmp_path / "kept.cert"
     network.write_text(NET, encoding="utf-8")
     words = ("search", "--network", str(network), "-o", "edp", "--fuse", "keep", "--workers", "1")
-    said = mapper_json(
-        *words, "--store", str(tmp_path / "r.sqlite"), "--certificate", str(path), "--json"
+    said = json_of(
+        *words, "--store", str(tmp_path / "r.sqlite"), "--certificate", str(path)
     )
-    found = mapper_json("validate", "--certificate", str(path))
+    found = json_of("validate", "--certificate", str(path))
     assert found["holds"]
     assert found["value"] == said["keep"]["value"]
     assert found["bound"] == pytest.approx(said["keep"]["bound"], rel=1e-9)

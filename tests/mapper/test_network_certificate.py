@@ -25,7 +25,8 @@ from mapper.certificate import (
     read_network,
     write_network,
 )
-from tests.mapper.test_chain_search import mapper, mapper_json
+from tests.mapper.commands import json_of
+from tests.mapper.test_chain_search import mapper
 
 SHAPES = (Layer.gemm("one", 6, 8, 4), Layer("two", "CONV", 4, 3, 6, 6, 3, 3))
 
@@ -118,7 +119,7 @@ def test_the_command_line_writes_and_checks_them(tmp_path: Path) -> None:
     path = tmp_path / "whole.cert"
     words = ("search", "--network", str(file), "-o", "energy", "--certificate", str(path))
     mapper(*words, "--store", str(tmp_path / "r.sqlite"))
-    found = mapper_json("validate", "--certificate", str(path))
+    found = json_of("validate", "--certificate", str(path))
     assert found["holds"]
     assert sum(found["counts"]) == len(layers.layers_of(str(file)))
     assert "4 layers of 2 shapes" in mapper("validate", "--certificate", str(path))
