@@ -45,6 +45,7 @@ FEWER = {
     ("mapper", "compare"): ["--budget", "60", "--seeds", "1", "--workers", "1"],
     ("mapper", "cluster"): ["--samples", "200"],
     ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
+    ("mapper", "--bound"): ["--workers", "1"],  # of explore, which has no designs then
     ("mast", "train"): ["--steps", "1000", "--episodes", "8"],
     ("mast", "compare"): ["--steps", "1000", "--episodes", "8", "--seeds", "1"],
     ("mast", "tickets"): ["--episodes", "8"],
@@ -90,7 +91,7 @@ def commands(snippet: Snippet) -> Iterator[list[str]]:
 
 def run_command(words: list[str]) -> None:
     program, *rest = words
-    rest += FEWER.get((program, rest[0]), [])
+    rest += FEWER.get((program, "--bound" if "--bound" in rest else rest[0]), [])
     rest = [SMALLER.get((before, word), word) for before, word in pairwise(["", *rest])]
     err = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(err), pytest.raises(SystemExit) as end:

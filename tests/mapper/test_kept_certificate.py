@@ -220,9 +220,7 @@ def test_the_command_line_writes_and_checks_them(tmp_path: Path) -> None:
     network, path = tmp_path / "net.yaml", tmp_path / "kept.cert"
     network.write_text(NET, encoding="utf-8")
     words = ("search", "--network", str(network), "-o", "edp", "--fuse", "keep", "--workers", "1")
-    said = json_of(
-        *words, "--store", str(tmp_path / "r.sqlite"), "--certificate", str(path)
-    )
+    said = json_of(*words, "--store", str(tmp_path / "r.sqlite"), "--certificate", str(path))
     found = json_of("validate", "--certificate", str(path))
     assert found["holds"]
     assert found["value"] == said["keep"]["value"]
