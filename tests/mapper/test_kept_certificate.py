@@ -116,6 +116,10 @@ def options(**more: Any) -> Change:
     return part(change, 1)
 
 
+def other_chip(chip: Any, **changes: int) -> Any:
+    return replace(chip, **changes)
+
+
 def graph(change: Callable[[Any], Any]) -> Change:
     return lambda c: replace(c, graph=change(c.graph))
 
@@ -175,17 +179,17 @@ LIES: dict[str, tuple[Change, str]] = {
         part(lambda p: replace(p, mapping=None, value=math.inf, bound=math.inf)), "shape-1: |bound"
     ),
     "a part's chip": (
-        lambda c: problem(accelerator=replace(c.parts[0].problem.accelerator, noc_bw=64))(c),
+        lambda c: problem(accelerator=other_chip(c.parts[0].problem.accelerator, noc_bw=64))(c),
         "shape-2: its accelerator is not that",
     ),
     "the chip of all parts": (
         lambda c: in_all(
-            lambda s: replace(s, accelerator=replace(s.accelerator, l2_bytes=4096))
+            lambda s: replace(s, accelerator=other_chip(s.accelerator, l2_bytes=4096))
         )(c),
         "bound: |value: |mappings: |shape-",
     ),
     "a chip too small": (
-        lambda c: in_all(lambda s: replace(s, accelerator=replace(s.accelerator, l2_bytes=8)))(c),
+        in_all(lambda s: replace(s, accelerator=other_chip(s.accelerator, l2_bytes=8))),
         "may stay on this chip|mappings: |stays: ",
     ),
     "a part's room": (problem(limits={"max_l2_bytes": 1.0}), "shape-2: |bound: "),
