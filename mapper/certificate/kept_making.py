@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from mapper.certificate.kept_checker import bounds_of, placement_of
 from mapper.certificate.making import make_certificate
 
 if TYPE_CHECKING:
+    from baselines import Proof
     from mapper.certificate.certificate_file import Certificate
     from mapper.problem_spec import ProblemSpec
     from mapper.staying.kept_network import KeptNetwork
@@ -22,7 +23,7 @@ Proved = Sequence[tuple["StayProof", dict[str, Any]]]
 
 
 def make_kept(
-    kept: KeptNetwork, spec: ProblemSpec, counted: bool, proved: Proved
+    kept: KeptNetwork, spec: ProblemSpec, counted: bool, proved: Proved, prove: Callable[..., Proof]
 ) -> KeptCertificate:
     """The certificate of an answer; every proof is done again, so that its tree is recorded.
 
@@ -31,12 +32,13 @@ def make_kept(
         spec: The problem of the network's first layer.
         counted: Whether nodes without MACs cost what they move.
         proved: The proofs that the search asked for.
+        prove: Does one again, as `baselines.prove` does.
 
     Raises:
         CertificateError: A layer has no mapping, for a reason that no limit is.
     """
     terms = KeptTerms.of(spec.complete())
-    parts = [_part(terms, proof, result) for proof, result in proved]
+    parts = [_part(terms, proof, result, prove) for proof, result in proved]
     mappings = (step.known.mapping for step in kept.keep.steps if step.known is not None)
     found = KeptCertificate(
         network=kept.network,
@@ -54,14 +56,14 @@ def make_kept(
     return replace(found, bound=min(bound, found.value))
 
 
-def _part(terms: KeptTerms, proof: StayProof, result: dict[str, Any]) -> Certificate:
+def _part(
+    terms: KeptTerms, proof: StayProof, result: dict[str, Any], prove: Callable[..., Proof]
+) -> Certificate:
     """The certificate of what a proof told."""
-    import baselines
-
     shape = proof.layer.renamed("")
     own = PartTerms(shape, proof.resident, proof.room, proof.weights)
     part = terms.spec(own, proof.layer.name)
     start = None if result["mapping"] is None else mapping_from(result["mapping"])
     gap = result["best_value"] / result["bound"] - 1 if start and result["bound"] else 0.0
-    again = baselines.prove(part.build(), start=start, gap=gap, record=True)
+    again = prove(part.build(), start=start, gap=gap, record=True)
     return make_certificate(part, again)

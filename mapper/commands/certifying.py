@@ -61,10 +61,11 @@ def certify_kept(
     kept: KeptNetwork, spec: ProblemSpec, counted: bool, proved: Proved, path: Path
 ) -> None:
     """Write the certificate of a network whose tensors may stay."""
+    from baselines import prove
     from mapper.certificate import make_kept, write_kept
 
     try:
-        whole = make_kept(kept, spec, counted, proved)
+        whole = make_kept(kept, spec, counted, proved, prove)
     except KeyboardInterrupt:
         tell(f"{path} is not written: Ctrl-C")
         raise

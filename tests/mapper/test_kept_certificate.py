@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from baselines import prove
 from mapper import ProblemSpec
 from mapper.certificate import (
     Certificate,
@@ -45,7 +46,7 @@ def certified(seed: int, objective: str) -> tuple[KeptCertificate, Points]:
 
     kept = keep_network("mine", graph, setting, objective, run, counted=counted, gap=1e-9)
     spec = spec_of(setting, graph.layers[0].renamed("one"))
-    return make_kept(kept, spec, counted, proved), brute(graph, setting, counted)
+    return make_kept(kept, spec, counted, proved, prove), brute(graph, setting, counted)
 
 
 def spec_of(setting: StaySetting, layer: Any) -> ProblemSpec:

@@ -28,7 +28,6 @@ ROWS = [
     Row(f"{SEARCH} --space tiles=odd", "space.tiles: got 'odd'"),
     Row("mapper search -l resnet18.5 --space uneven --dataflow nvdla", "on a chip that is a list"),
     Row("mapper search -l resnet18.5 --space uneven --cost-model maestro", "chips of two levels"),
-    Row("mapper search -l resnet18.5 --space uneven --limit max_l1_bytes=9", "max_bytes.L1"),
     Row(f"{SEARCH} --limit max_l1_bytes=9", "expected one of .*max_bytes.GlobalBuffer"),
     Row(f"{SEARCH} --limit max_bytes.Globalbuffer=9", "mean 'max_bytes.GlobalBuffer'"),
     Row(f"{SEARCH} --limit max_bytes.GlobalBuffer=0", "expected a number above 0"),
