@@ -59,10 +59,10 @@ class TileGrids:
             rows.append(found)
         return [found, *rows[::-1]]
 
-    def _look_at(self, m: int) -> None:
-        """Take the tiles of memory `m`, and those of the one around, that may be of interest."""
+    def _look_at(self, m: int, around: tuple[IntArray, ...] | None = None) -> None:
+        """Take the tiles of memory `m`, and those `around` it that may be of interest."""
         self._reach = [self.reach(m, place) for place in range(len(self.dims))]
-        self._around = self._places(m - 1)
+        self._around = self._places(m - 1) if around is None else around
         most = (int(r[0][a].max()) + 1 for r, a in zip(self._reach, self._around, strict=True))
         self._inside = tuple(slice(min(e.stop, n)) for e, n in zip(self.ends(m), most, strict=True))
 
