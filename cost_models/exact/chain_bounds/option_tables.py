@@ -58,7 +58,8 @@ class OptionTables:
         shared = shared_out(self.spread.spatial, m - 1, d, around)
         high = int(self.togo.reach(m, place)[0][node.around[place]])
         offered = self.togo.tiles.offered[m][place]
-        at = [i for i in range(high + 1) if offered[i] or values[i] == shared]
+        whole = values[offered].max(initial=0) >= shared  # a larger tile is cut to what is around
+        at = [i for i in range(high + 1) if offered[i] or (whole and values[i] == shared)]
         if m == 1 and self.togo.wanted is not None:
             wanted = set(self.togo.wanted[:, place].tolist())
             at = [i for i in at if i in wanted]

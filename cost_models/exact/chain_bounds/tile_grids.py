@@ -123,11 +123,15 @@ class TileGrids:
         return high.astype(np.int64), low.astype(np.int64)
 
     def fits(self, m: int) -> Grid:
-        """0 for tiles that are offered, have room, and are not too slow; else inf."""
+        """0 for tiles that are offered, have room, and are not too slow; else inf.
+
+        One below the largest that is offered is that of a smaller tile around, where not its own.
+        """
         if m not in self._fits:
             found = self.room(m)
             for place, offered in enumerate(self.tiles.offered[m]):
-                found = found + self.axis(place, np.where(offered, 0.0, np.inf))
+                below = np.maximum.accumulate(offered[::-1])[::-1]
+                found = found + self.axis(place, np.where(below, 0.0, np.inf))
             if m == self.facts.depth:
                 found = found + self._needed()
             if m == self.facts.depth and math.isfinite(self.slowest):
