@@ -153,12 +153,6 @@ def test_proofs_of_parts_without_a_first_value_are_the_optimum(seed: int) -> Non
     assert row["agrees"], row
 
 
-def test_ragged_pieces_move_as_often_as_further_out() -> None:
-    """Counted once there, inputs cost too little over wires, and the proof does not end."""
-    proof = prove(Problem("bert_base.1", "simba"), boxes=5_000_000)
-    assert proof.status == "optimal"
-
-
 def test_a_way_whose_units_no_tile_needs_is_ruled_out() -> None:
     """Some way of it leaves no tile inside; such tables were taken for a mistake of shape."""
     assert prove(Problem("resnet18.conv2_1a", "eyeriss-rs"), boxes=3_000_000).status == "optimal"
