@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cost_models.accelerator_checks import (
-    BANDWIDTH_FIELD,
     SHORT_FIELDS,
     UNLIMITED_BW,
     AcceleratorError,
@@ -18,7 +17,7 @@ from cost_models.accelerator_checks import (
     check_long,
     check_short,
 )
-from cost_models.buffers import LEVELS, Buffer, Level, Widths
+from cost_models.buffers import Buffer, Level, Widths, known_fields
 from marl_common import read_yaml
 
 if TYPE_CHECKING:
@@ -81,9 +80,7 @@ class Accelerator:
             check_long(self)
             check_elements(self.size_in_elements())
 
-    def __repr__(self) -> str:
-        known = (item for item in fields(self) if getattr(self, item.name) != item.default)
-        return f"Accelerator({', '.join(f'{i.name}={getattr(self, i.name)!r}' for i in known)})"
+    __repr__ = known_fields
 
     @classmethod
     def preset(cls, name: str) -> Accelerator:
@@ -159,7 +156,9 @@ class Accelerator:
 
     def buffers(self, doubled: bool = True) -> tuple[Buffer, Buffer]:
         """L2 and L1 as the kernels take them, in bits; `doubled`: what can be held twice is."""
-        l2, l1 = self._buffer("L2", self.l2_bytes), self._buffer("L1", self.l1_bytes)
+        dram, outer, inner = self.levels
+        l2 = outer.in_bits("L2", self.l2_bytes, *dram.rates(self.offchip_bw))
+        l1 = inner.in_bits("L1", self.l1_bytes, *outer.rates(self.noc_bw))
         if doubled:
             return l2, l1
         return replace(l2, copies=(1, 1, 1)), replace(l1, copies=(1, 1, 1))
@@ -181,14 +180,6 @@ class Accelerator:
                 for buffer in self.buffers(doubled)
             )
         )
-
-    def _buffer(self, name: str, shared: int | None) -> Buffer:
-        position = LEVELS.index(name)
-        level, outside = self.levels[position], self.levels[position - 1]
-        bandwidth = getattr(self, BANDWIDTH_FIELD[LEVELS[position - 1]])
-        both = None if bandwidth is None else 8 * bandwidth
-        read, write = (both if bw is None else bw for bw in (outside.read_bw, outside.write_bw))
-        return level.in_bits(name, shared, read, write)
 
     def unlimited_buffers(self) -> Accelerator:
         """The same chip with buffers that hold whatever a mapping asks for."""
@@ -221,13 +212,11 @@ class Accelerator:
     def totals(self) -> dict[str, int | None]:
         """The six fields for a table: whole capacities [B], slower directions [B/cycle]."""
         l2, l1 = self.buffers()
-        found: dict[str, int | None] = {"num_pes": self.num_pes}
-        for name, buffer in (("l1_bytes", l1), ("l2_bytes", l2)):
-            found[name] = None if buffer.total_bits is None else buffer.total_bits // 8
-        for name, buffer in (("noc_bw", l1), ("offchip_bw", l2)):
-            limits = [bits for bits in (buffer.read_bw, buffer.write_bw) if bits is not None]
-            found[name] = min(limits) // 8 if limits else None
-        return found | {"simd_lanes": self.simd_lanes}
+        sizes = [None if one.total_bits is None else one.total_bits // 8 for one in (l1, l2)]
+        limits = [[bw for bw in (one.read_bw, one.write_bw) if bw is not None] for one in (l1, l2)]
+        rates = [min(both) // 8 if both else None for both in limits]
+        figures = (self.num_pes, *sizes, *rates, self.simd_lanes)
+        return dict(zip(SHORT_FIELDS, figures, strict=True))
 
     @property
     def peak_macs_per_cycle(self) -> int:

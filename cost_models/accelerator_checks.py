@@ -17,9 +17,15 @@ UNLIMITED_BW = 1 << 30
 """What the kernels take for an unlimited bandwidth [elements/cycle] (MAESTRO's own value)."""
 SHORT_FIELDS = ("num_pes", "l1_bytes", "l2_bytes", "noc_bw", "offchip_bw", "simd_lanes")
 """The short form: an accelerator that has only these is written with these alone."""
-OPTIONAL = ("l1_bytes", "l2_bytes", "noc_bw", "offchip_bw")
-BANDWIDTH_FIELD = {"DRAM": "offchip_bw", "L2": "noc_bw"}
-"""The short form's bandwidth of reading and writing a level from inside."""
+SHORT_PATHS = {
+    "l1_bytes": ("levels.L1.bytes",),
+    "l2_bytes": ("levels.L2.bytes",),
+    "noc_bw": ("levels.L2.read_bw", "levels.L2.write_bw"),
+    "offchip_bw": ("levels.DRAM.read_bw", "levels.DRAM.write_bw"),
+}
+"""Fields of the short form that may be left out, and the paths that say the same: a path takes
+their place."""
+SHORT_OF = {path: field for field, paths in SHORT_PATHS.items() for path in paths}
 MAX_BITS = 1024
 """Widest element that is accepted."""
 
@@ -37,10 +43,10 @@ def check_short(chip: Accelerator) -> None:
     """Check the six fields of the short form."""
     for name in SHORT_FIELDS:
         value = getattr(chip, name)
-        if value is None and name in OPTIONAL:
+        if value is None and name in SHORT_PATHS:
             continue
         if not is_whole(value) or value <= 0:
-            none = " or null (unlimited)" if name in OPTIONAL else ""
+            none = " or null (unlimited)" if name in SHORT_PATHS else ""
             raise AcceleratorError(
                 f"accelerator.{name}: got {value!r}, expected a whole number of at least 1{none}"
             )
@@ -85,14 +91,10 @@ def check_elements(sizes: dict[str, int | None]) -> None:
     for name, size in sizes.items():
         if size is None or size <= UNLIMITED_BW:
             continue
-        level = "DRAM" if name == "offchip_bw" else "L1" if name == "l1_bytes" else "L2"
-        field, what = (
-            ("bytes", "elements; a tile that is held once counts its capacity twice")
-            if name.endswith("bytes")
-            else ("read_bw", "elements a cycle")
-        )
+        twice = "; a tile that is held once counts its capacity twice"
+        what = "elements" + (twice if name.endswith("bytes") else " a cycle")
         raise AcceleratorError(
-            f"accelerator.levels.{level}.{field} ({name}): got {size:,} {what}; expected at most "
+            f"accelerator.{SHORT_PATHS[name][0]} ({name}): got {size:,} {what}; expected at most "
             f"{UNLIMITED_BW:,}; make it smaller, or leave it out for no limit"
         )
 
@@ -149,12 +151,12 @@ def _check_bandwidths(chip: Accelerator, name: str, level: Level) -> None:
         own = getattr(level, side)
         if own is None:
             continue
-        if name not in BANDWIDTH_FIELD:
+        shared = SHORT_OF.get(f"levels.{name}.{side}")
+        if shared is None:
             raise AcceleratorError(
                 f"accelerator.levels.{name}.{side}: got {own}, expected nothing: a PE reads its "
                 "own buffer at the pace of its MACs; leave it out"
             )
-        shared = BANDWIDTH_FIELD[name]
         if getattr(chip, shared) is not None:
             raise AcceleratorError(
                 f"accelerator.{shared}: got {getattr(chip, shared)}, but levels.{name}.{side} is "

@@ -23,6 +23,7 @@ from marl_common import HIDDEN, NotNegative, Positive, expected, read_fields
 
 if TYPE_CHECKING:
     from cost_models.chain.chip import Chain
+    from cost_models.chain.file import ChainFields
 
 Whole = Annotated[
     int,
@@ -212,19 +213,23 @@ def _build(given: AcceleratorFields) -> Accelerator:
         noc_bw=given.noc_bw,
         offchip_bw=given.offchip_bw,
         simd_lanes=given.simd_lanes,
-        name=given.name,
-        node_nm=given.node_nm,
-        clock_mhz=given.clock_mhz,
-        widths=widths_of(given.bits),
         levels=(
             Level(**memory_values(levels.DRAM)),
             Level(**memory_values(levels.L2), network=Wires(**levels.L2.network.model_dump())),
             Level(**memory_values(levels.L1)),
         ),
-        mac_kind=given.mac.kind or "",
-        mac_pj=given.mac.pj,
-        mac_area_um2=given.mac.area_um2,
+        **chip_values(given),
     )
+
+
+def chip_values(given: AcceleratorFields | ChainFields) -> dict[str, Any]:
+    """What a file says of a whole chip, by the names of its fields."""
+    bits, mac = given.bits.model_dump(), given.mac
+    if bits["psum"] is None:
+        bits["psum"] = given.bits.output
+    found = {"widths": Widths(**bits), "mac_kind": mac.kind or "", "mac_pj": mac.pj}
+    found |= {name: getattr(given, name) for name in ("name", "node_nm", "clock_mhz")}
+    return found | {"mac_area_um2": mac.area_um2}
 
 
 def _pes(given: AcceleratorFields) -> int:
@@ -272,19 +277,9 @@ def memory_values(given: DramFields | L1Fields) -> dict[str, Any]:
     return found
 
 
-def widths_of(bits: Bits) -> Widths:
-    """Bits of each tensor; a partial sum's are an output's where the file has none."""
-    psum = bits.output if bits.psum is None else bits.psum
-    return Widths(bits.input, bits.filter, bits.output, psum)
-
-
 def to_fields(chip: Accelerator) -> dict[str, Any]:
     """The fields of an accelerator's file; ``from_fields`` of them gives the same accelerator."""
-    fields: dict[str, Any] = {"name": chip.name} if chip.name else {}
-    fields |= {name: getattr(chip, name) for name in SHORT_FIELDS}
-    fields |= known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})
-    if chip.widths != Widths():
-        fields["bits"] = chip.widths._asdict()
+    fields = chip_fields(chip, {name: getattr(chip, name) for name in SHORT_FIELDS})
     shared = (None, chip.l2_bytes, chip.l1_bytes)
     levels = {
         name: level_fields(level, limit)
@@ -296,8 +291,14 @@ def to_fields(chip: Accelerator) -> dict[str, Any]:
             del fields[f"{name.lower()}_bytes"]
     if network := wires_fields(chip.levels[1].network):
         levels["L2"]["network"] = network
-    mac = mac_fields(chip)
-    return fields | ({"levels": levels} if levels else {}) | ({"mac": mac} if mac else {})
+    return fields | ({"levels": levels} if levels else {}) | mac_fields(chip)
+
+
+def chip_fields(chip: Accelerator | Chain, short: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a whole chip as a file has them, but for its MACs."""
+    fields = {"name": chip.name} if chip.name else {}
+    fields |= {**short, **known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})}
+    return fields | ({"bits": chip.widths._asdict()} if chip.widths != Widths() else {})
 
 
 def level_fields(level: Level, shared: int | None) -> dict[str, Any]:
@@ -318,7 +319,8 @@ def level_fields(level: Level, shared: int | None) -> dict[str, Any]:
 def mac_fields(chip: Accelerator | Chain) -> dict[str, Any]:
     """The fields of a chip's multiply-accumulate unit as a file has them."""
     kind = chip.mac_kind or None
-    return known({"kind": kind, "pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+    mac = known({"kind": kind, "pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+    return {"mac": mac} if mac else {}
 
 
 def wires_fields(wires: Wires) -> dict[str, float]:

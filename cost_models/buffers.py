@@ -6,7 +6,7 @@ Levels go by name and index, from the outermost one: `LEVELS`. Tuples of three f
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 TENSORS: Final = ("input", "filter", "output")
 LEVELS: Final = ("DRAM", "L2", "L1")
@@ -53,6 +53,18 @@ class Wires(NamedTuple):
 _NO_WIRES: Final = Wires()
 
 
+def given(own: Any, otherwise: Any) -> Any:
+    """A value, or another one where it is None."""
+    return otherwise if own is None else own
+
+
+def known_fields(value: Any) -> str:
+    """The text of a dataclass without fields that have their defaults."""
+    known = (item for item in fields(value) if getattr(value, item.name) != item.default)
+    said = ", ".join(f"{item.name}={getattr(value, item.name)!r}" for item in known)
+    return f"{type(value).__name__}({said})"
+
+
 @dataclass(frozen=True, repr=False)
 class Level:
     """What is known of a level besides the capacity that its tensors share.
@@ -96,10 +108,12 @@ class Level:
         i, f, o = (1 + twice for twice in self.double_buffer)
         return Buffer(name, capacity, (a, b, c), (i, f, o), self.holds, read_bw, write_bw)
 
-    def __repr__(self) -> str:
-        known = (item for item in fields(self) if getattr(self, item.name) != item.default)
-        said = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in known)
-        return f"{type(self).__name__}({said})"
+    def rates(self, both: int | None) -> tuple[int | None, int | None]:
+        """Bits a cycle read from it, and written to it; `both` [B/cycle] where it says nothing."""
+        bits = None if both is None else BYTE * both
+        return given(self.read_bw, bits), given(self.write_bw, bits)
+
+    __repr__ = known_fields
 
 
 @dataclass(frozen=True)
