@@ -1,8 +1,8 @@
 from .accelerator import Accelerator as Accelerator
 from .accelerator import AcceleratorError as AcceleratorError
 from .accelerator_checks import SHORT_PATHS as SHORT_PATHS
-from .accelerator_forms import accelerator_schema as accelerator_schema
-from .accelerator_forms import accelerator_template as accelerator_template
+from .accelerator_file import accelerator_schema as accelerator_schema
+from .accelerator_file import accelerator_template as accelerator_template
 from .bounds import Laws as Laws
 from .bounds import physical_bounds as physical_bounds
 from .buffers import LEVELS as LEVELS

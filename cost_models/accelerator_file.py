@@ -1,11 +1,12 @@
-"""The file of an accelerator: its fields as pydantic models, reading, and writing back."""
+"""The file of an accelerator: its fields as pydantic models, its schema, reading and writing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
@@ -87,6 +88,14 @@ Doubled = Annotated[
     | Annotated[Twice, Tag(TENSORWISE)],
     Discriminator(_form),
 ]
+
+
+def _one_of(known: tuple[str, ...]) -> Any:
+    """One of some names, or null."""
+    return Annotated[Literal[known] | None, expected(f"one of {', '.join(known)} or null")]
+
+
+DramKind, SramKind, MacKind = (_one_of(known) for known in (DRAM_KINDS, SRAM_KINDS, MAC_KINDS))
 Tensor = Annotated[Literal["input", "filter", "output"], expected(f"one of {', '.join(TENSORS)}")]
 
 
@@ -101,10 +110,9 @@ PORT = Field(0.0, description="area on the chip for a bit a cycle of its ports [
 class DramFields(_NotNegatives):
     """DRAM: it holds everything."""
 
-    kind: Annotated[
-        Literal[DRAM_KINDS] | None,  # type: ignore[valid-type]
-        expected(f"one of {', '.join(DRAM_KINDS)} or null"),
-    ] = Field(None, description="kind of DRAM, which prices a byte")
+    kind: DramKind = Field(  # type: ignore[valid-type]
+        None, description="kind of DRAM, which prices a byte"
+    )
     read_bw: Limit = Field(None, description="DRAM to L2 [bits/cycle]")
     write_bw: Limit = Field(None, description="L2 to DRAM [bits/cycle]")
     port_um2_per_bit: NotNegative = PORT
@@ -120,10 +128,9 @@ class L1Fields(_NotNegatives):
     double_buffer: Doubled = Field(
         True, description="whether tiles are held twice (where the cost model double-buffers)"
     )
-    kind: Annotated[
-        Literal[SRAM_KINDS] | None,  # type: ignore[valid-type]
-        expected(f"one of {', '.join(SRAM_KINDS)} or null"),
-    ] = Field(None, description="transistors, which price a byte and leak; null: LSTP")
+    kind: SramKind = Field(  # type: ignore[valid-type]
+        None, description="transistors, which price a byte and leak; null: LSTP"
+    )
     leakage_uw: NotNegative | None = Field(None, description="leakage of one such buffer [uW]")
     area_um2: NotNegative | None = Field(None, description="area of one such buffer [um^2]")
 
@@ -158,10 +165,9 @@ class LevelFields(FileSection):
 class Mac(FileSection):
     """One multiply-accumulate unit."""
 
-    kind: Annotated[
-        Literal[MAC_KINDS] | None,  # type: ignore[valid-type]
-        expected(f"one of {', '.join(MAC_KINDS)} or null"),
-    ] = Field(None, description="rows of the table that price it; null: aladdin")
+    kind: MacKind = Field(  # type: ignore[valid-type]
+        None, description="rows of the table that price it; null: aladdin"
+    )
     pj: NotNegative | None = Field(None, description="energy of one multiply-accumulate [pJ]")
     area_um2: NotNegative | None = Field(None, description="area of the unit [um^2]")
 
@@ -188,6 +194,24 @@ class AcceleratorFields(FileSection):
     mac: Mac = Mac()
     sources: dict[str, str] = Field({}, description="where each field's figure comes from")
     notes: str = Field("", description="what a reader should know")
+
+
+def accelerator_schema() -> dict[str, Any]:
+    """JSON Schema of an accelerator's file: of L2 and L1, or with a list of levels."""
+    from cost_models.chain.file import ChainFile
+
+    both: TypeAdapter[Any] = TypeAdapter(AcceleratorFields | ChainFile)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | both.json_schema()
+
+
+def accelerator_template(levels: bool = False) -> str:
+    """An accelerator's file with every field, commented, to fill in.
+
+    Args:
+        levels: Whether its levels are a list, of any number; else they are L2 and L1.
+    """
+    name = "chain_template.yaml" if levels else "accelerator_template.yaml"
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def from_fields(data: Any, where: str) -> Accelerator:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
-from cost_models.physical import MAESTRO_L2_ONLY, MAESTRO_TOTAL, EnergyTable
+from cost_models.energy_tables import MAESTRO_L2_ONLY, MAESTRO_TOTAL, EnergyTable
 from layers import TENSORS, Layer
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cost_models.accelerator import Accelerator
 from cost_models.buffers import Buffer, Level, Widths, Wires, given
-from cost_models.physical import EnergyTable
+from cost_models.energy_tables import EnergyTable
 from cost_models.technology.parts import REFERENCE_NM, dram_pj, mac, sram, sram_reach
 
 if TYPE_CHECKING:

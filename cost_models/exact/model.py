@@ -24,8 +24,7 @@ from cost_models.dataflow import Dataflow
 from cost_models.exact.figures import Rows, cost_batch, energy_nj, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
-from cost_models.exact.nest_counts import WORK, count
-from cost_models.exact.nest_record import record_of
+from cost_models.exact.nest_counts import WORK, count, record_of
 from cost_models.exact.options import ExactOptions
 from cost_models.exact.row_records import CountRow, MappingRow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode

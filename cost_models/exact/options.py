@@ -20,14 +20,13 @@ from cost_models.cost_model import (
     RetiredOptionError,
     Symmetry,
 )
-from cost_models.energy_tables import CACTI, EnergyError, load_energy
+from cost_models.energy_tables import CACTI, MAESTRO_DOUBTS, EnergyError, load_energy
 from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
 from cost_models.exact.nest import Nest, Rules, windows_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
-from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.technology.parts import TechnologyError
 from layers import TENSORS, Layer
 from marl_common import suggest
