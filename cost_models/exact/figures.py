@@ -210,7 +210,6 @@ ENERGIES = ("energy_nj", "energy_total_nj")
 
 ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
 """Names of the counts of a plain mapping."""
-_INF = float("inf")
 
 
 def cost_of(counts: Counts, setting: Setting) -> Cost:
@@ -231,7 +230,7 @@ def cost_of(counts: Counts, setting: Setting) -> Cost:
 
 def refused(infeasible: Infeasible) -> Cost:
     """The cost of a mapping that has none."""
-    return Cost(infeasible, **dict.fromkeys(FIGURES, _INF))  # type: ignore[arg-type]
+    return Cost(infeasible, **dict.fromkeys(FIGURES, math.inf))  # type: ignore[arg-type]
 
 
 class Rows(NamedTuple):

@@ -134,7 +134,8 @@ def explain(
     """
     num_pes = mapping.num_pes or chip.num_pes
     if code is ReasonCode.REFUSED:
-        return _kept_nowhere(layer, chip, mapping, options.residents)
+        what, fix = kept_wrong(chip, mapping, options.residents) or ("", "")
+        return _refused(layer, chip, what, fix)
     if code is ReasonCode.PE_COUNT:
         return _fan_out(layer, chip, mapping, num_pes)
     if code is ReasonCode.TOO_LARGE:
@@ -151,11 +152,8 @@ def explain(
     held = clipped(mapping.tiles, layer.extents)[level]
     clusters = spreads_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ()
     units = {DIMS.index(spread.dim): spread.units or 1 for spread in clusters}
-
-    buffer, passed = (
-        chip.buffers(options.double_buffer)[level],
-        bypassed(chip, mapping.bypass)[level],
-    )
+    buffer = chip.buffers(options.double_buffer)[level]
+    passed = bypassed(chip, mapping.bypass)[level]
 
     def needs(tiles: Tiles, room: Room) -> int:
         parts = enumerate(zip(tiles, layer.extents, strict=True))
@@ -199,22 +197,26 @@ def no_room(
     )
 
 
-def _kept_nowhere(
-    layer: Layer, chip: Accelerator, mapping: Mapping, residents: Flags
-) -> Infeasible:
-    """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
+def kept_wrong(chip: Accelerator, mapping: Mapping, residents: Flags) -> tuple[str, str] | None:
+    """What is wrong with what a mapping keeps where, and what would mend it; None: nothing."""
     passed = bypassed(chip, mapping.bypass)
-    nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in passed)]
-    if nowhere:
-        what = f"{nowhere[0]} is kept nowhere"
-        fix = f"Keep {nowhere[0]} in {' or '.join(BUFFERS)}: leave it out of mapping.bypass"
-    elif empty := [i for i, part in enumerate(passed) if len(part) == len(TENSORS)]:
-        what = f"no tensor is kept in {BUFFERS[empty[0]]}"
-        fix = f"Leave a tensor that {BUFFERS[empty[0]]} holds out of mapping.bypass[{empty[0]}]"
-    else:
-        tensor = next(tensor for tensor in compress(TENSORS, residents) if tensor in passed[0])
-        what = f"{tensor} is resident in L2 and passes it"
-        fix = f"Leave {tensor} out of mapping.bypass[0], or out of resident"
+    for tensor in TENSORS:
+        if all(tensor in part for part in passed):
+            fix = f"Keep {tensor} in {' or '.join(BUFFERS)}: leave it out of mapping.bypass"
+            return f"{tensor} is kept nowhere", fix
+    for level, (name, part) in enumerate(zip(BUFFERS, passed, strict=True)):
+        if len(part) == len(TENSORS):
+            fix = f"Leave a tensor that {name} holds out of mapping.bypass[{level}]"
+            return f"no tensor is kept in {name}", fix
+    for tensor in compress(TENSORS, residents):
+        if tensor in passed[0]:
+            fix = f"Leave {tensor} out of mapping.bypass[0], or out of resident"
+            return f"{tensor} is resident in L2 and passes it", fix
+    return None
+
+
+def _refused(layer: Layer, chip: Accelerator, what: str, fix: str) -> Infeasible:
+    """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
     held = " and ".join(
         f"{', '.join(compress(TENSORS, buffer.holds))} in {buffer.name}"
         for buffer in chip.buffers()

@@ -129,7 +129,13 @@ class NestModel(ExactOptions):
             self.check_two_levels()
             return self._evaluate_chains(layer, accelerator, mappings)
         known = _prepared(self, layer, accelerator)
-        rows = _rows(known, mappings)
+        size = len(mappings)
+        rows = Rows(
+            np.zeros(size, CountRow),
+            np.zeros(size, np.int8),
+            mappings.pes(accelerator.num_pes),
+            mappings.beyond | (not known.plain),
+        )
         infeasible = known.too_large[bool(rows.wide.any())]
         reasons = rows.reasons
 
@@ -140,7 +146,7 @@ class NestModel(ExactOptions):
         if infeasible is not None:
             reasons[:] = infeasible.code
         else:
-            run_rows(work, len(mappings), self.threads or default_threads())
+            run_rows(work, size, self.threads or default_threads())
         if reasons.size and reasons.min() < 0:
             raise MappingError(_malformed(mappings, int(np.argmin(reasons))))
 
@@ -256,15 +262,6 @@ class ExactModel(NestModel):
             self.threads or default_threads(),
             lambda mapping: self.evaluate(layer, chip, mapping),
         )
-
-
-def _rows(known: Prepared, mappings: MappingBatch) -> Rows:
-    return Rows(
-        np.zeros(len(mappings), CountRow),
-        np.zeros(len(mappings), np.int8),
-        mappings.pes(known.accelerator.num_pes),
-        mappings.beyond | (not known.plain),
-    )
 
 
 def _malformed(mappings: MappingBatch, row: int) -> str:

@@ -89,7 +89,7 @@ class Execution:
         self.touched = Touched(nest)
         self.instances = Instances(self.levels, nest.coupled)
         self._cut = cache(self._cut_once)
-        self._keepers = [
+        self.keeper = [
             [0, *accumulate((q * level.keeps[t] for q, level in enumerate(self.levels)), max)]
             for t in range(len(nest.coupled))
         ]
@@ -101,18 +101,13 @@ class Execution:
         self.had: list[defaultdict[Unit, Elements]] = [defaultdict(int) for _ in range(size)]
         self.first = Traffic()
 
-    def keeper(self, tensor: int, level: int) -> int:
-        """The nearest level outside that keeps a tensor."""
-        return self._keepers[tensor][level]
-
     def run(self) -> Counts:
         """Walk every step."""
         whole = {0: tuple(map(range, self.nest.extents))}
         shares, _ = self._step(0, whole, ())
         for level in range(self.depth + 1, 0, -1):
             self._drain(level)
-        latency = self._latency(shares)
-        return dict(self.counts) | latency
+        return dict(self.counts) | self._latency(shares)
 
     # ------------------------------------------------------------------ the walk
 
@@ -218,7 +213,7 @@ class Execution:
         self, tensor: int, level: int, lacking: dict[Unit, Elements], traffic: Traffic
     ) -> None:
         """Fetch what instances lack from the nearest level outside that keeps the tensor."""
-        keeper = self.keeper(tensor, level)
+        keeper = self.keeper[tensor][level]
         if level <= self.depth or keeper < self._innermost_memory:
             lacking = {unit: self.touched.counted(tensor, some) for unit, some in lacking.items()}
         self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
@@ -234,7 +229,7 @@ class Execution:
 
     def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
         """Begin output tiles; what the keeper has had of them comes back, to one unit each."""
-        keeper = self.keeper(OUTPUT, level)
+        keeper = self.keeper[OUTPUT][level]
         self.opened[level], self.had[level] = tiles, defaultdict(int)
         left: dict[Unit, Elements] = {}
         back: dict[Unit, Elements] = {}
@@ -257,7 +252,7 @@ class Execution:
         tiles, self.opened[level] = self.opened[level], {}
         if not tiles:
             return
-        keeper = self.keeper(OUTPUT, level)
+        keeper = self.keeper[OUTPUT][level]
         gone: defaultdict[Unit, Elements] = defaultdict(int)
         for unit, tile in tiles.items():
             around = self.instances.around(unit, level, keeper)
@@ -267,8 +262,7 @@ class Execution:
         self.counts[f"drain/{level}"] += sum(tile.bit_count() for tile in tiles.values())
         self.counts[f"add/{level}"] += written - sum(tile.bit_count() for tile in gone.values())
         whole, _ = self.instances.shared(OUTPUT, level, keeper, tiles, whole=True)
-        name = f"tiles/{OUTPUT}/{level}"
-        self.counts[name] += whole
+        self.counts[f"tiles/{OUTPUT}/{level}"] += whole
 
     # ------------------------------------------------------------------ MACs
 
@@ -281,10 +275,8 @@ class Execution:
             self._serve_kept(tensor, units, traffic)
         for at in self._loops(level, next(iter(units.values()))) if not all(kept) else ():
             moment = {u: one for u, one in self._children(level, units, at).items() if all(one)}
-            for tensor in range(3):
+            for tensor in compress(range(3), (not keeps for keeps in kept)):
                 touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
-                if kept[tensor]:
-                    continue
                 if tensor == OUTPUT:
                     self._drain(level)
                     self._open_outputs(level, touched, traffic)
@@ -377,6 +369,5 @@ class Execution:
             first = self._port_cycles(q, self.first)
             shares.update(first)
             self.counts.update({f"busy/{name}": part for name, part in first.items()})
-        return {f"bind/{name}": part for name, part in shares.items()} | {
-            "stepwise": shares.total()
-        }
+        binding = {f"bind/{name}": part for name, part in shares.items()}
+        return {"stepwise": shares.total(), **binding}
