@@ -93,7 +93,6 @@ class NestModel(ExactOptions):
                 it cannot is infeasible with its reason.
         """
         if not isinstance(accelerator, Accelerator) or isinstance(mapping, ChainMapping):
-            self.check_two_levels()
             return evaluate_chain(self, layer, accelerator, mapping, self._count_nest)
         if isinstance(mapping, Dataflow):
             try:
@@ -126,7 +125,6 @@ class NestModel(ExactOptions):
                     f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
                     "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
                 )
-            self.check_two_levels()
             return self._evaluate_chains(layer, accelerator, mappings)
         known = _prepared(self, layer, accelerator)
         size = len(mappings)

@@ -146,18 +146,6 @@ class ExactOptions:
         )
         return replace(nest, resident=self.residents) if any(self.residents) else nest
 
-    def check_two_levels(self) -> None:
-        """Refuse a price of time, which only chips of two levels know.
-
-        Raises:
-            CostModelError: One is given.
-        """
-        if self.cycle_nj:
-            raise CostModelError(
-                f"cycle_nj: got {self.cycle_nj!r} with a chip that is a list of levels, "
-                "expected one of two levels, L2 and L1"
-            )
-
     def _free(self, layer: Layer) -> bool:
         return self.padding == "free" and any(layer.padding)
 
