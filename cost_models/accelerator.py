@@ -196,8 +196,7 @@ class Accelerator:
         """
         if self.short:
             return self
-        l1, l2, noc, offchip = self.size_in_elements().values()
-        return Accelerator(self.num_pes, l1, l2, noc, offchip, self.simd_lanes)
+        return Accelerator(self.num_pes, *self.size_in_elements().values(), self.simd_lanes)
 
     def size_in_elements(self) -> dict[str, int | None]:
         """Capacities [elements] and bandwidths [elements/cycle] in the order of the fields."""

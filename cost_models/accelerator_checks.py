@@ -184,9 +184,9 @@ def check_buffer(buffer: Buffer, widths: Widths, has_short: bool = True) -> None
             f"{where}.bytes: got {buffer.capacity_bits // 8} to share, but every tensor held there "
             f"has a capacity of its own; expected none to share; leave it out{short}"
         )
-    needed = {"input": "input", "filter": "filter", "output": "psum"}
-    for position, tensor in enumerate(TENSORS):
-        own, held = buffer.tensor_bits[position], buffer.holds[position]
+    needed = ("input", "filter", "psum")
+    tensors = zip(TENSORS, needed, buffer.tensor_bits, buffer.holds, strict=True)
+    for tensor, width, own, held in tensors:
         named = f"{where}.bytes" if own is None else f"{where}.bytes.{tensor}"
         if own is not None and not held:
             raise AcceleratorError(
@@ -194,9 +194,9 @@ def check_buffer(buffer: Buffer, widths: Widths, has_short: bool = True) -> None
                 "expected no capacity; leave it out or add the tensor to holds"
             )
         capacity = buffer.capacity_bits if own is None else own
-        bits = getattr(widths, needed[tensor])
+        bits = getattr(widths, width)
         if held and capacity is not None and capacity < bits:
             raise AcceleratorError(
                 f"{named}: got {capacity // 8}, expected at least {-(-bits // 8)}, one element of "
-                f"{tensor} at bits.{needed[tensor]}={bits}; raise it{short if own is None else ''}"
+                f"{tensor} at bits.{width}={bits}; raise it{short if own is None else ''}"
             )

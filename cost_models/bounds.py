@@ -52,11 +52,11 @@ def latency_bound(layer: Layer, accelerator: Accelerator, inputs: int | None = N
     loads = (layer.input_size if inputs is None else inputs) * widths.input
     loads += layer.filter_size * widths.filter
     results = layer.output_size * widths.output
-    l2, l1 = accelerator.buffers()
-    limits = [(loads, one.read_bw) for one in (l2, l1)]
-    limits += [(results, one.write_bw) for one in (l2, l1)]
-    moved = (0 if rate is None else math.ceil(bits / rate) for bits, rate in limits)
-    return max(accelerator.compute_bound(layer.macs), *moved)
+    cycles = [accelerator.compute_bound(layer.macs)]
+    for buffer in accelerator.buffers():
+        for bits, rate in ((loads, buffer.read_bw), (results, buffer.write_bw)):
+            cycles.append(0 if rate is None else math.ceil(bits / rate))
+    return max(cycles)
 
 
 def energy_bound(layer: Layer, table: EnergyTable, output_l2_reads: bool = True) -> float:

@@ -226,4 +226,4 @@ class CostBatch:
         return Infeasible(code, code.name.lower().replace("_", " "))
 
     def __iter__(self) -> Iterator[Cost]:
-        return (self[i] for i in range(len(self)))
+        return map(self.__getitem__, range(len(self)))

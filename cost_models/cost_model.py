@@ -148,8 +148,7 @@ def check_objective(
     figures = tuple(dict.fromkeys(figures))
     for figure in figures:
         needed = declared.needs.get(figure, ())
-        missing = _open_fields(accelerator, needed) if needed else []
-        if missing:
+        if missing := _open_fields(accelerator, needed) if needed else []:
             raise CostModelError(
                 f"objective {figure}: the accelerator has no {' and no '.join(missing)}, so that "
                 f"cost model {model.name!r} would price buffers of any size at what a mapping "

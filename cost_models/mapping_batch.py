@@ -84,7 +84,7 @@ class MappingBatch:
             extents: Extents of the layer in the order ``KCYXRSNG`` (:attr:`Layer.extents`).
         """
         chosen = [m.num_pes for m in mappings]
-        if any(n is None for n in chosen) and any(n is not None for n in chosen):
+        if len({n is None for n in chosen}) > 1:
             raise MappingError("mappings: num_pes is set in some and missing in others")
         known = list(zip(DIMS, extents, strict=True))
         parts: dict[str, list[Any]] = {
@@ -147,9 +147,8 @@ class MappingBatch:
 
     def take(self, rows: NDArray[np.integer[Any]] | slice) -> MappingBatch:
         """The mappings of the given rows, as a new batch."""
-        arrays: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays = {name: None if all_ is None else all_[rows] for name, all_ in arrays.items()}
-        return MappingBatch(**arrays)
+        arrays = (getattr(self, field.name) for field in fields(self))
+        return MappingBatch(*(None if array is None else array[rows] for array in arrays))
 
 
 def _widened(field: str, array: NDArray[Any]) -> NDArray[Any]:

@@ -37,16 +37,11 @@ def too_large(layer: Layer, plain: bool = True) -> Infeasible | None:
         plain: Whether elements are counted, not bits.
     """
     most = MAX_MACS if plain else MAX_BIT_MACS
-    if layer.macs >= most:
-        return Infeasible(
-            ReasonCode.TOO_LARGE,
-            f"layer {layer.name!r}: {layer.macs} MACs; counts stay exact below {most}",
-            layer.macs,
-            most,
-            "MACs",
-            (f"Split the layer into at least {layer.macs // most + 1} equal parts",),
-        )
-    return None
+    if layer.macs < most:
+        return None
+    message = f"layer {layer.name!r}: {layer.macs} MACs; counts stay exact below {most}"
+    lever = f"Split the layer into at least {layer.macs // most + 1} equal parts"
+    return Infeasible(ReasonCode.TOO_LARGE, message, layer.macs, most, "MACs", (lever,))
 
 
 def tile_elements(layer: Layer, tiles: Tiles, box: bool = False) -> tuple[int, int, int]:
@@ -134,8 +129,7 @@ def explain(
     """
     num_pes = mapping.num_pes or chip.num_pes
     if code is ReasonCode.REFUSED:
-        what, fix = kept_wrong(chip, mapping, options.residents) or ("", "")
-        return _refused(layer, chip, what, fix)
+        return _refused(layer, chip, mapping, options.residents)
     if code is ReasonCode.PE_COUNT:
         return _fan_out(layer, chip, mapping, num_pes)
     if code is ReasonCode.TOO_LARGE:
@@ -187,14 +181,9 @@ def no_room(
     needed, limit = -(-demand // BYTE), room.bits // BYTE
     named = ", ".join(TENSORS[t] for t in room.tensors)
     whose = "" if room.path.startswith("--") else f" for {named}"
-    return Infeasible(
-        code,
-        f"{what} needs {needed} B{whose}, limit {limit} B (+{needed - limit} B)",
-        needed,
-        limit,
-        "B",
-        (*levers, *(["load the model with double_buffer=False"] * halved)),
-    )
+    message = f"{what} needs {needed} B{whose}, limit {limit} B (+{needed - limit} B)"
+    once = ["load the model with double_buffer=False"] * halved
+    return Infeasible(code, message, needed, limit, "B", (*levers, *once))
 
 
 def kept_wrong(chip: Accelerator, mapping: Mapping, residents: Flags) -> tuple[str, str] | None:
@@ -215,8 +204,9 @@ def kept_wrong(chip: Accelerator, mapping: Mapping, residents: Flags) -> tuple[s
     return None
 
 
-def _refused(layer: Layer, chip: Accelerator, what: str, fix: str) -> Infeasible:
+def _refused(layer: Layer, chip: Accelerator, mapping: Mapping, residents: Flags) -> Infeasible:
     """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
+    what, fix = kept_wrong(chip, mapping, residents) or ("", "")
     held = " and ".join(
         f"{', '.join(compress(TENSORS, buffer.holds))} in {buffer.name}"
         for buffer in chip.buffers()

@@ -146,7 +146,13 @@ class NestModel(ExactOptions):
         else:
             run_rows(work, size, self.threads or default_threads())
         if reasons.size and reasons.min() < 0:
-            raise MappingError(_malformed(mappings, int(np.argmin(reasons))))
+            row = int(np.argmin(reasons))
+            raise MappingError(
+                f"MappingBatch row {row}: orders {mappings.orders[row].tolist()}, parallel "
+                f"{mappings.parallel[row].tolist()}, tiles {mappings.tiles[row].tolist()}, "
+                f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 7, "
+                "dimensions 0 to 7, and numbers of at least 1"
+            )
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
@@ -260,12 +266,3 @@ class ExactModel(NestModel):
             self.threads or default_threads(),
             lambda mapping: self.evaluate(layer, chip, mapping),
         )
-
-
-def _malformed(mappings: MappingBatch, row: int) -> str:
-    return (
-        f"MappingBatch row {row}: orders {mappings.orders[row].tolist()}, parallel "
-        f"{mappings.parallel[row].tolist()}, tiles {mappings.tiles[row].tolist()}, "
-        f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 7, "
-        "dimensions 0 to 7, and numbers of at least 1"
-    )

@@ -64,11 +64,8 @@ def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDAr
     unit = _unit(nest, levels)
     found = np.zeros(1, records.Nest)
     record = found[0]
-    record["extents"], record["depth"], record["lanes"] = (
-        nest.extents,
-        len(nest.levels),
-        nest.lanes.any,
-    )
+    record["extents"], record["depth"] = nest.extents, len(nest.levels)
+    record["lanes"] = nest.lanes.any
     record["coupled"] = [_mask(dims) for dims in nest.coupled]
     *widths, partial = (width // unit for width in nest.widths)
     record["widths"], record["partial"], record["unit"] = widths, partial, unit
@@ -212,8 +209,6 @@ def two_level_row(nest: Nest, counts: Mapping[str, int]) -> NDArray[Any]:
     from cost_models.exact.kernel import name_counts
 
     record, rows = np.zeros(1, Counts), np.zeros(1, CountRow)
-    for name, number in counts.items():
-        word = WORDS[name]
-        record.view(np.int64)[word] = number
+    record.view(np.int64)[[WORDS[name] for name in counts]] = [*counts.values()]
     name_counts(WORK.records, record_of(nest), record, rows)
     return rows
