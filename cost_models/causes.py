@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.clusters import entries_of
 from cost_models.cost import Cost
 from cost_models.cost_model import load
 from cost_models.dataflow import Dataflow, DataflowError, size_of
 from cost_models.infeasible import InfeasibleError
-from cost_models.lowering import clipped
 from cost_models.mapping import Mapping as NestMapping
 from cost_models.network import dimensions, language_kind
 from layers import COUPLED, DIMS, TENSORS, Layer, footprint
@@ -93,14 +93,12 @@ class _ClippedNest:
     def __init__(self, layer: Layer, accelerator: Accelerator, mapping: NestMapping) -> None:
         self.mapping, self.accelerator, self.layer = mapping, accelerator, layer
         pes = mapping.num_pes or accelerator.num_pes
-        outer, inner = clipped(mapping.tiles, layer.extents)
         self.order, self.parallel = mapping.orders[0], mapping.parallel
         self.units = (pes // mapping.cluster_size, mapping.cluster_size)
-        self.limits, self.outer, tiles = (
-            dict(zip(DIMS, sizes, strict=True)) for sizes in (layer.extents, outer, inner)
-        )
-        self.levels = ((self.limits, self.outer), (self.outer, tiles))
-        self.spans = self.outer | {self.parallel[0]: self.outer[self.parallel[0]] * self.units[0]}
+        self.limits = dict(zip(DIMS, layer.extents, strict=True))
+        entries = entries_of(mapping, layer, pes)
+        self.spans, self.outer, inner = (entry.tiles for entry in entries)
+        self.levels = ((self.limits, self.outer), (self.outer, inner))
         self.iterations = {d: -(-n // self.spans[d]) for d, n in self.limits.items()}
         self.walked = [d for d in self.order if self.iterations[d] > 1]
         self.coupled = dict(zip(TENSORS, COUPLED[layer.kind], strict=True))
