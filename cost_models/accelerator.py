@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -224,7 +223,7 @@ class Accelerator:
 
     def compute_bound(self, macs: int) -> int:
         """Fewest cycles in which the array can do `macs` multiply-accumulates."""
-        return math.ceil(macs / self.peak_macs_per_cycle)
+        return -(-macs // self.peak_macs_per_cycle)
 
 
 def _elements(buffer: Buffer, widths: Widths) -> int | None:

@@ -40,17 +40,16 @@ def unique_elements(layer: Layer) -> dict[str, int]:
     return dict(zip(TENSORS, (layer.input_size, layer.filter_size, layer.output_size), strict=True))
 
 
-def latency_bound(layer: Layer, accelerator: Accelerator, inputs: int | None = None) -> int:
+def latency_bound(layer: Layer, accelerator: Accelerator, inputs: int) -> int:
     """Fewest cycles: all MACs at the array's peak, and all tensors at the bandwidths [cycles].
 
     Args:
         layer: The layer.
         accelerator: The accelerator.
-        inputs: Input elements that must move; None for all that the layer touches.
+        inputs: Input elements that must move.
     """
     widths = accelerator.widths
-    loads = (layer.input_size if inputs is None else inputs) * widths.input
-    loads += layer.filter_size * widths.filter
+    loads = inputs * widths.input + layer.filter_size * widths.filter
     results = layer.output_size * widths.output
     cycles = [accelerator.compute_bound(layer.macs)]
     for buffer in accelerator.buffers():
@@ -87,7 +86,7 @@ def physical_bounds(
     """
     hardware = (accelerator.num_pes, accelerator.simd_lanes, 1, 1, accelerator.noc_bw or 0)
     return {
-        "latency_cycles": float(latency_bound(layer, accelerator)),
+        "latency_cycles": float(latency_bound(layer, accelerator, layer.input_size)),
         "energy_nj": energy_bound(layer, laws.energy, laws.output_l2_reads),
         "energy_total_nj": energy_bound(layer, laws.energy_total, laws.output_l2_reads),
         "area_um2": float(area_um2(*hardware)),

@@ -10,6 +10,7 @@ from typing import Any
 
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
+from cost_models.buffers import Flags
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.level_floors import chain_floors
@@ -207,7 +208,7 @@ class ExactOptions:
         return Infeasible.when_asked(code, lambda: explain(self, code, layer, accelerator, mapping))
 
 
-def _residents(text: str) -> tuple[bool, bool, bool]:
+def _residents(text: str) -> Flags:
     """Which tensors an option such as ``"input+output"`` names."""
     names = text.split("+") if isinstance(text, str) and text else []
     if text != "+".join(names) or set(names) - set(TENSORS) or len(set(names)) < len(names):
