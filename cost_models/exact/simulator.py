@@ -107,7 +107,8 @@ class Execution:
         shares, _ = self._step(0, whole, ())
         for level in range(self.depth + 1, 0, -1):
             self._drain(level)
-        return dict(self.counts) | self._latency(shares)
+        latency = self._latency(shares)
+        return dict(self.counts) | latency
 
     # ------------------------------------------------------------------ the walk
 
