@@ -141,20 +141,21 @@ class ExactOptions:
         for tensor, held, here in zip(TENSORS, home.holds, self.residents, strict=True):
             if here and not held:
                 raise CostModelError(f"resident: {home.name} of this chip does not hold {tensor}")
-        windows = windows_of(layer, self.window == "box", self._free(layer))
+        windows = windows_of(layer, self.window == "box", self.is_free(layer))
         nest = nest_of(
             layer, chip, mapping, self.rules, windows=windows, doubled=self.double_buffer
         )
         return replace(nest, resident=self.residents) if any(self.residents) else nest
 
-    def _free(self, layer: Layer) -> bool:
+    def is_free(self, layer: Layer) -> bool:
+        """Whether a layer has padding that is no traffic."""
         return self.padding == "free" and any(layer.padding)
 
     def is_plain(self, layer: Layer, accelerator: Accelerator) -> bool:
         """Whether elements of one size, each tensor in every level, are all there is to count."""
         strided = (layer.stride_y, layer.stride_x) != (1, 1)
         box = self.window == "box" and (strided or layer.dilation_y * layer.dilation_x > 1)
-        return not self._free(layer) and not box and accelerator.is_plain(self.double_buffer)
+        return not self.is_free(layer) and not box and accelerator.is_plain(self.double_buffer)
 
     @property
     def capabilities(self) -> ModelCapabilities:
