@@ -209,6 +209,7 @@ def two_level_row(nest: Nest, counts: Mapping[str, int]) -> NDArray[Any]:
     from cost_models.exact.kernel import name_counts
 
     record, rows = np.zeros(1, Counts), np.zeros(1, CountRow)
-    record.view(np.int64)[[WORDS[name] for name in counts]] = [*counts.values()]
+    words = [WORDS[name] for name in counts]
+    record.view(np.int64)[words] = [*counts.values()]
     name_counts(WORK.records, record_of(nest), record, rows)
     return rows

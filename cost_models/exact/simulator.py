@@ -89,7 +89,7 @@ class Execution:
         self.touched = Touched(nest)
         self.instances = Instances(self.levels, nest.coupled)
         self._cut = cache(self._cut_once)
-        self.keeper = [
+        self._keepers = [
             [0, *accumulate((q * level.keeps[t] for q, level in enumerate(self.levels)), max)]
             for t in range(len(nest.coupled))
         ]
@@ -100,6 +100,10 @@ class Execution:
         # what each instance of a level has had of its output tile since that began
         self.had: list[defaultdict[Unit, Elements]] = [defaultdict(int) for _ in range(size)]
         self.first = Traffic()
+
+    def keeper(self, tensor: int, level: int) -> int:
+        """The nearest level outside that keeps a tensor."""
+        return self._keepers[tensor][level]
 
     def run(self) -> Counts:
         """Walk every step."""
@@ -214,7 +218,7 @@ class Execution:
         self, tensor: int, level: int, lacking: dict[Unit, Elements], traffic: Traffic
     ) -> None:
         """Fetch what instances lack from the nearest level outside that keeps the tensor."""
-        keeper = self.keeper[tensor][level]
+        keeper = self.keeper(tensor, level)
         if level <= self.depth or keeper < self._innermost_memory:
             lacking = {unit: self.touched.counted(tensor, some) for unit, some in lacking.items()}
         self.counts[f"fill/{tensor}/{level}"] += sum(x.bit_count() for x in lacking.values())
@@ -230,7 +234,7 @@ class Execution:
 
     def _open_outputs(self, level: int, tiles: dict[Unit, Elements], traffic: Traffic) -> None:
         """Begin output tiles; what the keeper has had of them comes back, to one unit each."""
-        keeper = self.keeper[OUTPUT][level]
+        keeper = self.keeper(OUTPUT, level)
         self.opened[level], self.had[level] = tiles, defaultdict(int)
         left: dict[Unit, Elements] = {}
         back: dict[Unit, Elements] = {}
@@ -253,7 +257,7 @@ class Execution:
         tiles, self.opened[level] = self.opened[level], {}
         if not tiles:
             return
-        keeper = self.keeper[OUTPUT][level]
+        keeper = self.keeper(OUTPUT, level)
         gone: defaultdict[Unit, Elements] = defaultdict(int)
         for unit, tile in tiles.items():
             around = self.instances.around(unit, level, keeper)
@@ -263,7 +267,8 @@ class Execution:
         self.counts[f"drain/{level}"] += sum(tile.bit_count() for tile in tiles.values())
         self.counts[f"add/{level}"] += written - sum(tile.bit_count() for tile in gone.values())
         whole, _ = self.instances.shared(OUTPUT, level, keeper, tiles, whole=True)
-        self.counts[f"tiles/{OUTPUT}/{level}"] += whole
+        name = f"tiles/{OUTPUT}/{level}"
+        self.counts[name] += whole
 
     # ------------------------------------------------------------------ MACs
 
