@@ -195,7 +195,8 @@ class Accelerator:
         """
         if self.short:
             return self
-        return Accelerator(self.num_pes, *self.size_in_elements().values(), self.simd_lanes)
+        l1, l2, noc, offchip = self.size_in_elements().values()
+        return Accelerator(self.num_pes, l1, l2, noc, offchip, self.simd_lanes)
 
     def size_in_elements(self) -> dict[str, int | None]:
         """Capacities [elements] and bandwidths [elements/cycle] in the order of the fields."""

@@ -88,14 +88,6 @@ Doubled = Annotated[
     | Annotated[Twice, Tag(TENSORWISE)],
     Discriminator(_form),
 ]
-
-
-def _one_of(known: tuple[str, ...]) -> Any:
-    """One of some names, or null."""
-    return Annotated[Literal[known] | None, expected(f"one of {', '.join(known)} or null")]
-
-
-DramKind, SramKind, MacKind = (_one_of(known) for known in (DRAM_KINDS, SRAM_KINDS, MAC_KINDS))
 Tensor = Annotated[Literal["input", "filter", "output"], expected(f"one of {', '.join(TENSORS)}")]
 
 
@@ -110,9 +102,10 @@ PORT = Field(0.0, description="area on the chip for a bit a cycle of its ports [
 class DramFields(_NotNegatives):
     """DRAM: it holds everything."""
 
-    kind: DramKind = Field(  # type: ignore[valid-type]
-        None, description="kind of DRAM, which prices a byte"
-    )
+    kind: Annotated[
+        Literal[DRAM_KINDS] | None,  # type: ignore[valid-type]
+        expected(f"one of {', '.join(DRAM_KINDS)} or null"),
+    ] = Field(None, description="kind of DRAM, which prices a byte")
     read_bw: Limit = Field(None, description="DRAM to L2 [bits/cycle]")
     write_bw: Limit = Field(None, description="L2 to DRAM [bits/cycle]")
     port_um2_per_bit: NotNegative = PORT
@@ -128,9 +121,10 @@ class L1Fields(_NotNegatives):
     double_buffer: Doubled = Field(
         True, description="whether tiles are held twice (where the cost model double-buffers)"
     )
-    kind: SramKind = Field(  # type: ignore[valid-type]
-        None, description="transistors, which price a byte and leak; null: LSTP"
-    )
+    kind: Annotated[
+        Literal[SRAM_KINDS] | None,  # type: ignore[valid-type]
+        expected(f"one of {', '.join(SRAM_KINDS)} or null"),
+    ] = Field(None, description="transistors, which price a byte and leak; null: LSTP")
     leakage_uw: NotNegative | None = Field(None, description="leakage of one such buffer [uW]")
     area_um2: NotNegative | None = Field(None, description="area of one such buffer [um^2]")
 
@@ -165,9 +159,10 @@ class LevelFields(FileSection):
 class Mac(FileSection):
     """One multiply-accumulate unit."""
 
-    kind: MacKind = Field(  # type: ignore[valid-type]
-        None, description="rows of the table that price it; null: aladdin"
-    )
+    kind: Annotated[
+        Literal[MAC_KINDS] | None,  # type: ignore[valid-type]
+        expected(f"one of {', '.join(MAC_KINDS)} or null"),
+    ] = Field(None, description="rows of the table that price it; null: aladdin")
     pj: NotNegative | None = Field(None, description="energy of one multiply-accumulate [pJ]")
     area_um2: NotNegative | None = Field(None, description="area of the unit [um^2]")
 
