@@ -147,8 +147,9 @@ class MappingBatch:
 
     def take(self, rows: NDArray[np.integer[Any]] | slice) -> MappingBatch:
         """The mappings of the given rows, as a new batch."""
-        arrays = (getattr(self, field.name) for field in fields(self))
-        return MappingBatch(*(None if array is None else array[rows] for array in arrays))
+        arrays: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {name: None if all_ is None else all_[rows] for name, all_ in arrays.items()}
+        return MappingBatch(**arrays)
 
 
 def _widened(field: str, array: NDArray[Any]) -> NDArray[Any]:
