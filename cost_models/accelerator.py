@@ -16,7 +16,7 @@ from cost_models.accelerator_checks import (
     check_long,
     check_short,
 )
-from cost_models.buffers import Buffer, Level, Widths, known_fields
+from cost_models.buffers import BYTES, Buffer, Chip, Level, Widths
 from marl_common import read_yaml
 
 if TYPE_CHECKING:
@@ -24,16 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["UNLIMITED_BW", "Accelerator", "AcceleratorError"]
 
-_BYTES = Widths()
 _PLAIN = (Level(), Level(), Level())
 
 
 @dataclass(frozen=True, repr=False)
-class Accelerator:
+class Accelerator(Chip):
     """A spatial accelerator of two buffer levels over DRAM; None means unlimited.
 
-    The first six fields are the short form, in which an element is one byte. The others say what
-    else is known of a chip; :meth:`load` reads them from a file, and
+    The first six fields are the short form, in which an element is one byte. The others, and those
+    of `cost_models.buffers.Chip`, say what else is known; :meth:`load` reads them from a file, and
     :func:`cost_models.accelerator_schema` describes that file.
 
     Args:
@@ -43,14 +42,7 @@ class Accelerator:
         noc_bw: Bandwidth between L2 and the PEs, per direction [B/cycle].
         offchip_bw: Bandwidth between DRAM and L2, per direction [B/cycle].
         simd_lanes: MACs one PE can do in a cycle.
-        name: What the chip is called; it makes no two chips different.
-        node_nm: Technology node [nm]; None is the node of the energy points.
-        clock_mhz: Clock [MHz]; None where it is not known.
-        widths: Bits of an element of each tensor.
         levels: What is known besides of the levels, in the order of `LEVELS`.
-        mac_kind: Unit that prices a multiply-accumulate, of `MAC_KINDS`; empty is the first.
-        mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
-        mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
 
     Raises:
         AcceleratorError: A field is not what it must be, or contradicts another one.
@@ -62,24 +54,15 @@ class Accelerator:
     noc_bw: int | None = None
     offchip_bw: int | None = None
     simd_lanes: int = 1
-    name: str = field(default="", kw_only=True, compare=False)
-    node_nm: float | None = field(default=None, kw_only=True)
-    clock_mhz: float | None = field(default=None, kw_only=True)
-    widths: Widths = field(default=_BYTES, kw_only=True)
     levels: tuple[Level, Level, Level] = field(default=_PLAIN, kw_only=True)
-    mac_kind: str = field(default="", kw_only=True)
-    mac_pj: float | None = field(default=None, kw_only=True)
-    mac_area_um2: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_short(self)
-        if type(self.widths) is tuple and len(self.widths) == len(_BYTES):
+        if type(self.widths) is tuple and len(self.widths) == len(BYTES):
             object.__setattr__(self, "widths", Widths(*self.widths))
         if not self.short:
             check_long(self)
             check_elements(self.size_in_elements())
-
-    __repr__ = known_fields
 
     @classmethod
     def preset(cls, name: str) -> Accelerator:
@@ -147,7 +130,7 @@ class Accelerator:
     def short(self) -> bool:
         """Whether the six fields of the short form say all there is."""
         return (
-            self.widths == _BYTES
+            self.widths == BYTES
             and self.levels == _PLAIN
             and not self.mac_kind
             and self.node_nm is self.clock_mhz is self.mac_pj is self.mac_area_um2 is None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cost_models.buffers import LEVELS, MAC_KINDS, TENSORS, Buffer, Level, Widths
+from cost_models.buffers import LEVELS, MAC_KINDS, TENSORS, Buffer, Chip, Level, Widths
 
 if TYPE_CHECKING:
     from cost_models.accelerator import Accelerator
@@ -58,15 +58,12 @@ def check_short(chip: Accelerator) -> None:
 
 def check_long(chip: Accelerator) -> None:
     """Check what the long form adds, and that nothing contradicts anything else."""
-    check_widths(chip.widths)
-    check_mac_kind(chip.mac_kind)
+    check_chip(chip)
     if any(chip.levels[0].network) or any(chip.levels[2].network):
         raise AcceleratorError(
             "accelerator.levels: expected a network of L2 alone, which feeds the PEs; leave the "
             "others out"
         )
-    for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
-        check_number(name, getattr(chip, name), zero=name.startswith("mac"))
     for name, level in zip(LEVELS, chip.levels, strict=True):
         check_memory(f"levels.{name}", level)
         _check_bandwidths(chip, name, level)
@@ -99,7 +96,18 @@ def check_elements(sizes: dict[str, int | None]) -> None:
         )
 
 
-def check_widths(widths: Widths) -> None:
+def check_chip(chip: Chip) -> None:
+    """Check what is known of a whole chip, but for its levels."""
+    _check_widths(chip.widths)
+    if chip.mac_kind and chip.mac_kind not in MAC_KINDS:
+        raise AcceleratorError(
+            f"accelerator.mac.kind: got {chip.mac_kind!r}, expected one of {', '.join(MAC_KINDS)}"
+        )
+    for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
+        check_number(name, getattr(chip, name), zero=name.startswith("mac"))
+
+
+def _check_widths(widths: Widths) -> None:
     """Check the bits of each tensor's elements."""
     for name, bits in zip(Widths._fields, widths, strict=True):
         if not is_whole(bits) or not 1 <= bits <= MAX_BITS:
@@ -110,14 +118,6 @@ def check_widths(widths: Widths) -> None:
         raise AcceleratorError(
             f"accelerator.bits.psum: got {widths.psum}, expected at least bits.output="
             f"{widths.output}, which a partial sum becomes; raise bits.psum or lower bits.output"
-        )
-
-
-def check_mac_kind(kind: str) -> None:
-    """Check the unit that prices a multiply-accumulate."""
-    if kind and kind not in MAC_KINDS:
-        raise AcceleratorError(
-            f"accelerator.mac.kind: got {kind!r}, expected one of {', '.join(MAC_KINDS)}"
         )
 
 

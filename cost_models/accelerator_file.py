@@ -11,11 +11,13 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapt
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
 from cost_models.buffers import (
+    BYTES,
     DRAM_KINDS,
     LEVELS,
     MAC_KINDS,
     SRAM_KINDS,
     TENSORS,
+    Chip,
     Level,
     Widths,
     Wires,
@@ -23,7 +25,6 @@ from cost_models.buffers import (
 from marl_common import HIDDEN, NotNegative, Positive, expected, read_fields
 
 if TYPE_CHECKING:
-    from cost_models.chain.chip import Chain
     from cost_models.chain.file import ChainFields
 
 Whole = Annotated[
@@ -313,11 +314,11 @@ def to_fields(chip: Accelerator) -> dict[str, Any]:
     return fields | ({"levels": levels} if levels else {}) | mac_fields(chip)
 
 
-def chip_fields(chip: Accelerator | Chain, short: Mapping[str, Any]) -> dict[str, Any]:
+def chip_fields(chip: Chip, short: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a whole chip as a file has them, but for its MACs."""
     fields = {"name": chip.name} if chip.name else {}
     fields |= {**short, **known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})}
-    return fields | ({"bits": chip.widths._asdict()} if chip.widths != Widths() else {})
+    return fields | ({"bits": chip.widths._asdict()} if chip.widths != BYTES else {})
 
 
 def level_fields(level: Level, shared: int | None) -> dict[str, Any]:
@@ -335,7 +336,7 @@ def level_fields(level: Level, shared: int | None) -> dict[str, Any]:
     return fields | known(said)
 
 
-def mac_fields(chip: Accelerator | Chain) -> dict[str, Any]:
+def mac_fields(chip: Chip) -> dict[str, Any]:
     """The fields of a chip's multiply-accumulate unit as a file has them."""
     kind = chip.mac_kind or None
     mac = known({"kind": kind, "pj": chip.mac_pj, "area_um2": chip.mac_area_um2})

@@ -5,7 +5,7 @@ Levels go by name and index, from the outermost one: `LEVELS`. Tuples of three f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, NamedTuple
 
 TENSORS: Final = ("input", "filter", "output")
@@ -51,6 +51,8 @@ class Wires(NamedTuple):
 
 
 _NO_WIRES: Final = Wires()
+BYTES: Final = Widths()
+"""Every element is a byte."""
 
 
 def given(own: Any, otherwise: Any) -> Any:
@@ -60,7 +62,8 @@ def given(own: Any, otherwise: Any) -> Any:
 
 def known_fields(value: Any) -> str:
     """The text of a dataclass without fields that have their defaults."""
-    known = (item for item in fields(value) if getattr(value, item.name) != item.default)
+    items = sorted(fields(value), key=lambda item: item.kw_only)
+    known = (item for item in items if getattr(value, item.name) != item.default)
     said = ", ".join(f"{item.name}={getattr(value, item.name)!r}" for item in known)
     return f"{type(value).__name__}({said})"
 
@@ -153,3 +156,28 @@ class Buffer:
         if not any(self.sharing):
             return own
         return None if self.capacity_bits is None else own + self.capacity_bits
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Chip:
+    """What is known of a whole chip, whatever its levels.
+
+    Args:
+        name: What the chip is called; it makes no two chips different.
+        node_nm: Technology node [nm]; None is the node of the energy points.
+        clock_mhz: Clock [MHz]; None where it is not known.
+        widths: Bits of an element of each tensor.
+        mac_kind: Unit that prices a multiply-accumulate, of `MAC_KINDS`; empty is the first.
+        mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
+        mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
+    """
+
+    name: str = field(default="", compare=False)
+    node_nm: float | None = None
+    clock_mhz: float | None = None
+    widths: Widths = BYTES
+    mac_kind: str = ""
+    mac_pj: float | None = None
+    mac_area_um2: float | None = None
+
+    __repr__ = known_fields

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from cost_models.accelerator import Accelerator
-from cost_models.buffers import Buffer, Level, Widths, Wires, given
+from cost_models.buffers import Buffer, Chip, Level, Widths, Wires, given
 from cost_models.energy_tables import EnergyTable
 from cost_models.technology.parts import REFERENCE_NM, dram_pj, mac, sram, sram_reach
-
-if TYPE_CHECKING:
-    from cost_models.chain.chip import Chain
 
 CLOCK_MHZ: Final = 1000.0
 """Clock of a chip that gives none [MHz]; only leakage and power depend on it."""
@@ -150,9 +147,9 @@ def wires_um2(level: Level, width: int, units: int) -> float:
     return width * (level.port_um2_per_bit + units * level.network.um2_per_bit)
 
 
-def clock_of(accelerator: Accelerator | Chain) -> float:
+def clock_of(chip: Chip) -> float:
     """Clock of a chip [MHz]."""
-    return accelerator.clock_mhz or CLOCK_MHZ
+    return chip.clock_mhz or CLOCK_MHZ
 
 
 def table_prices(table: EnergyTable, widths: Widths) -> ChipPrices:
