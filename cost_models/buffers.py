@@ -62,7 +62,7 @@ def given(own: Any, otherwise: Any) -> Any:
 
 def known_fields(value: Any) -> str:
     """The text of a dataclass without fields that have their defaults."""
-    items = sorted(fields(value), key=lambda item: item.kw_only)
+    items = sorted(fields(value), key=lambda item: bool(item.kw_only))
     known = (item for item in items if getattr(value, item.name) != item.default)
     said = ", ".join(f"{item.name}={getattr(value, item.name)!r}" for item in known)
     return f"{type(value).__name__}({said})"
