@@ -19,7 +19,6 @@ from cost_models import (
     Accelerator,
     Cost,
     CostModel,
-    CostModelError,
     Mapping,
     MappingBatch,
     MappingError,
@@ -344,48 +343,6 @@ def test_an_energy_file_is_used(tmp_path: Path) -> None:
         for level in ("l1", "l2", "dram")
     )
     assert cost.energy_nj == 0.5 * (cost.macs + 2 * l1 + 10 * l2 + 100 * dram)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"halo_time": "slid"},
-            "halo_time: got 'slid', expected one of retain, none",
-        ),
-        (
-            {"halo_time": "slide"},
-            r"halo_time=slide left in 0.3: use retain \(holds at least as much\) or none",
-        ),
-        ({"halo_space": "all"}, "halo_space: got 'all', expected one of union, tile"),
-        ({"latency": "bounds"}, "Did you mean 'bound'"),
-        ({"double_buffer": 2}, "double_buffer: got 2"),
-        ({"energy": "eyeris"}, "Did you mean 'eyeriss'"),
-        ({"threads": 0}, "threads: got 0"),
-        ({"colour": 1}, "cost model 'exact'.*colour"),
-    ],
-)
-def test_wrong_options_are_named(options: dict[str, object], message: str) -> None:
-    with pytest.raises(CostModelError, match=message):
-        cost_models.load("exact", **options)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("mac: 1\nl1: 2\nl2: 10\n", "dram missing"),
-        ("mac: 1\nl1: -2\nl2: 10\ndram: 1\n", "l1: got -2, expected a number of at least 0"),
-        ("mac: 1\nl1: 1\nl2: 10\ndran: 1\n", "unknown field 'dran'.*Did you mean 'dram'"),
-        ("- 1\n", "expected the fields"),
-        ("a: [", "not valid YAML"),
-    ],
-)
-def test_wrong_energy_files_are_named(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "energy.yaml"
-    path.write_text(text)
-    with pytest.raises(CostModelError, match=message) as caught:
-        cost_models.load("exact", energy=str(path))
-    assert str(path) in str(caught.value)
 
 
 # ------------------------------------------------------------------ dataflows

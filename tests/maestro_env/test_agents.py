@@ -158,17 +158,6 @@ def test_action_masks_are_each_agents_own() -> None:
         assert env.action_space(agent).contains(sampled)
 
 
-def test_unknown_and_missing_agents() -> None:
-    env = parallel_env()
-    env.reset(seed=0)
-    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
-    with pytest.raises(ActionError, match="unknown agent 'nobody'"):
-        env.step({**actions, "nobody": 0})
-    del actions["agent_3"]
-    with pytest.raises(ActionError, match="agent_3"):
-        env.step(actions)
-
-
 def test_sb3_adaptor_equals_the_vector_environment() -> None:
     pytest.importorskip("stable_baselines3", reason="needs the extra rl")
     import gymnasium

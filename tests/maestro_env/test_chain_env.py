@@ -10,8 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import maestro_env
-from cost_models import CHAINS, CostModelError
-from maestro_env import ObjectiveError
+from cost_models import CHAINS
 
 LAYER = "resnet18.5"
 
@@ -102,10 +101,3 @@ def test_a_mapping_is_shown_as_its_loops() -> None:
     drawn.reset(seed=0)
     drawn.step(drawn.action_space.sample())
     assert drawn.render().shape == (512, 800, 3)
-
-
-def test_what_knows_two_levels_alone_is_refused() -> None:
-    with pytest.raises(CostModelError, match="knows chips of two levels"):
-        maestro_env.Problem(LAYER, "simba", cost_model="maestro")
-    with pytest.raises(ObjectiveError, match=r"max_bytes\.GlobalBuffer"):
-        maestro_env.Problem(LAYER, "simba", limits={"max_l1_bytes": 3})

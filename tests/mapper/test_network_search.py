@@ -281,27 +281,6 @@ def begun(path):
         return any(run.samples for run in store.runs())
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "expected --layer L or --network N"),
-        (["-l", "mlp.0", "--network", "mlp"], "expected --layer L or --network N"),
-        (["--network", "mlq"], "mlp"),
-        (["--network", "mlp", "--carry", "al"], "expected nearest, shared, nothing"),
-        (["--network", "mlp", "--method", "ga", "--carry", "shared"], "only the method marl"),
-        (["-l", "mlp.0", "--carry", "shared"], "give --network"),
-        (["-l", "mlp.0", "--method", "ga", "--agents", "3"], "only the method marl"),
-        (["-l", "mlp.0", "--method", "marl", "--agents", "99"], "expected 1.."),
-        (["-l", "mlp.0", "--learner", "torch"], "expected batched or rllib"),
-    ],
-)
-def test_bad_input_ends_with_exit_code_2(words, message):
-    pytest.importorskip("torch", reason="needs the extra rl")
-    result = CliRunner().invoke(app, ["search", "--budget", "10", *words])
-    assert result.exit_code == 2, result.output
-    assert message in " ".join(result.output.split())
-
-
 @pytest.mark.parametrize(("counted", "left"), [(False, 300), (True, 100)])
 def test_the_dataset_counts_against_the_budget_only_if_asked(counted, left):
     pytest.importorskip("torch", reason="needs the extra rl")

@@ -9,7 +9,6 @@ from cost_models import CHAINS, Accelerator, Chain, MappingBatch, load_chip, wit
 from layers import DIMS, Layer
 from maestro_env import MapSpace, Problem
 from mapper.pretrained.cases import outside_training
-from mapper.pretrained.decisions import KINDS
 from mapper.pretrained.explanation import best_decisions
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.network import fresh, scores
@@ -141,23 +140,6 @@ def test_files_of_agents(untrained, tmp_path):
     path.unlink()
     with pytest.raises(PretrainedError, match="not found"):
         load(path)
-
-
-def test_agents_of_another_version_are_refused(untrained, tmp_path, monkeypatch):
-    path = tmp_path / "agents.safetensors"
-    monkeypatch.setattr("mapper.pretrained.weights.VERSION", 0)
-    save(path, untrained)
-    monkeypatch.undo()
-    with pytest.raises(PretrainedError, match="another version"):
-        load(path)
-
-
-def test_arrays_that_are_not_the_agents_are_refused(untrained, tmp_path):
-    path = tmp_path / "agents.safetensors"
-    for change in ({f"{KINDS[0]}.pointer": np.ones(3, np.float32)}, {"more": np.ones(1)}):
-        save(path, Agents({**untrained.weights, **change}))
-        with pytest.raises(PretrainedError, match="damaged"):
-            load(path)
 
 
 def test_what_lies_outside_of_training_is_said():

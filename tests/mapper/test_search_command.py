@@ -209,25 +209,6 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_the_search(
     assert f"--out {folder}" in err
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--objective", "latensy"], "Did you mean 'latency'"),
-        (["--method", "gaa"], "Did you mean 'ga'"),
-        (["--option", "populaton=20"], "Did you mean 'population'"),
-        (["--option", "population=0"], "population"),
-        (["--limit", "max_latency=1"], "Did you mean 'max_latency_cycles'"),
-        (["--limit", "max_latency_cycles=0"], "max_latency_cycles"),
-        (["--space", "tiles=balance"], "Did you mean 'balanced'"),
-        (["--space", "tile=any"], "Did you mean 'tiles'"),
-    ],
-)
-def test_wrong_options_suggest_the_nearest(words: list[str], message: str) -> None:
-    code, out, err = search(*words)
-    assert (code, out) == (2, "")
-    assert message in err
-
-
 def test_limits_hold() -> None:
     free = search_json("--objective", "latency")["best"]["l1_bytes"]
     limit = max(40, int(free) // 2)
@@ -369,13 +350,6 @@ def test_a_search_that_fails_late_is_not_lost(
     assert "block1_project on edge: edp" in printed.out
     assert "300 samples" in printed.err
     assert "No space left on device" in printed.err
-
-
-@pytest.mark.parametrize("words", [["--workers", "2"], ["--carry", "nearest"]])
-def test_options_of_a_network_are_refused_for_a_layer(words: list[str]) -> None:
-    code, out, err = search(*words)
-    assert (code, out) == (2, "")
-    assert "give --network N" in err
 
 
 @pytest.mark.usefixtures("hang_ups_heard")

@@ -14,8 +14,6 @@ pytest.importorskip("tokenizers", reason="extra `bpe` is not installed")
 from mst.cli import main
 from mst.data import Corpus, PairTokenizer, Shards, TokenizerChoice, build_own, parts, shards
 from mst.data.parts import TextPart, pieces
-from mst.data.tokenizer import LEAST_SIZE, read_tokenizer
-from mst.errors import CorpusError
 from mst.evaluating import bits_per_byte
 from mst.model import SparseGpt
 
@@ -259,12 +257,3 @@ def test_a_context_longer_than_the_text_is_refused(book, capsys):
     capsys.readouterr()
     run(*words, "--context", "4096", "--tokens", "65536", code=2)
     assert "bytes to train on, expected 4096 at least" in capsys.readouterr().err
-
-
-def test_tokenizers_that_are_none(tmp_path):
-    path = tmp_path / "tokenizer.json"
-    for content in ("{}", "nonsense", "[]"):
-        path.write_text(content)
-        with pytest.raises(CorpusError, match="is no tokenizer"):
-            read_tokenizer(path)
-    assert LEAST_SIZE == 257
