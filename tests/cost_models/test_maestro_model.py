@@ -175,7 +175,7 @@ import sys
 sys.path.insert(0, {tests!r})
 from cost_models import load
 from tests.cost_models.test_maestro_model import EDGE, POINTWISE, random_batch
-batch = random_batch(POINTWISE, 100, seed=6)
+batch = random_batch(POINTWISE, 30, seed=6)
 costs = load("maestro").evaluate_batch(POINTWISE, EDGE, batch)
 flow = load("maestro").evaluate(POINTWISE, EDGE, batch[0].dataflow(POINTWISE))
 print(costs.latency_cycles.tobytes().hex()[:4000], costs.reason.sum(), flow.latency_cycles, end=" ")

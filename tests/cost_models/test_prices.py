@@ -287,7 +287,7 @@ CHIPS = (
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_no_mapping_goes_below_the_floors(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -22,15 +22,6 @@ def test_yaml_without_the_key(tmp_path: Path) -> None:
     assert layers.read_file(path) == (Layer.gemm("layer0", 2, 3, 4),)
 
 
-def test_every_network_of_the_zoo_survives_a_file(tmp_path: Path) -> None:
-    import yaml
-
-    for name in layers.networks():
-        fields = [layers.to_fields(layer) for layer in layers.network(name)]
-        path = write(tmp_path / f"{name}.yaml", yaml.safe_dump({"layers": fields}))
-        assert layers.read_yaml(path) == layers.network(name)
-
-
 GOOD = "K: 4, C: 4, Y: 8, X: 8, R: 3, S: 3"
 
 

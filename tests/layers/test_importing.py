@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import layers
-from layers import Imported, ImportingError, Layer, LayerKind
+from layers import Imported, ImportingError, Layer
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
@@ -241,23 +241,6 @@ def test_llama_shares_keys_and_values(tmp_path):
     # 2 key heads, each with the queries of 4 heads as its rows
     assert (scores.N, scores.Y, scores.macs) == (2, 40, 8 * 10 * 10 * 8)
     assert scores.N * scores.K * scores.C == 2 * 10 * 8
-
-
-def test_layers_come_back_from_yaml(tmp_path):
-    found = layers.from_torch(*own()).layers
-    path = tmp_path / "own.yaml"
-    layers.write_yaml(path, found)
-    assert layers.layers_of(str(path)) == tuple(found)
-
-
-def test_phases_of_a_transposed_convolution_do_the_true_macs_only():
-    module = torch.nn.ConvTranspose2d(3, 5, 3, stride=2, padding=1, output_padding=1)
-    inputs = (torch.zeros(1, 3, 6, 6),)
-    found = layers.from_torch(module, inputs)
-    assert len(found.layers) == 4
-    assert found.macs == counted_macs(module, inputs)
-    assert all(layer.kind is LayerKind.CONV for layer in found.layers)
-    assert isinstance(found.layers[0], Layer)
 
 
 @pytest.mark.parametrize(("turned", "groups"), [(False, 1), (False, 2), (True, 1), (True, 2)])
