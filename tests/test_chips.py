@@ -58,7 +58,7 @@ def test_every_searcher_finds_a_mapping(chip: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chip", PRESETS)
+@pytest.mark.parametrize("chip", sorted(PRESETS)[::5])
 @pytest.mark.parametrize("method", sorted(SLOW - {"marl-rllib"}))
 def test_learners_find_a_mapping(method: str, chip: str) -> None:
     pytest.importorskip("torch", reason="needs the extra rl")

@@ -142,18 +142,6 @@ def test_another_process_with_another_hash_seed_says_the_same() -> None:
     assert len(said) == 1
 
 
-def test_the_id_with_its_module_needs_no_import() -> None:
-    script = (
-        "import sys, gymnasium\n"
-        "env = gymnasium.make('maestro_env:MaestroEnv-v0')\n"
-        "env.reset(seed=0)\n"
-        "heavy = {'torch', 'ray', 'matplotlib', 'pettingzoo', 'stable_baselines3', 'sklearn'}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr
-
-
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(("network", "place"), ENDS)
 @pytest.mark.parametrize("name", ["MaestroEnv-v0", "MaestroEnvPaper-v0"])

@@ -44,13 +44,3 @@ def test_a_stride_wider_than_the_filter_is_where_maestro_refuses_some() -> None:
     reason = problem.evaluate(problem.space.sample(3000, 0)).reason
     assert 0.1 < (reason == ReasonCode.REFUSED).mean() < 0.5
     assert (reason == ReasonCode.FEASIBLE).mean() > 0.5
-
-
-@pytest.mark.parametrize("model", ["exact", "maestro"])
-@pytest.mark.parametrize("accelerator", ["edge", "cloud", "archgym"])
-@pytest.mark.parametrize("objective", ["latency", "energy", "edp", "energy_total", "edp_total"])
-def test_no_mapping_beats_the_physical_bound(objective: str, accelerator: str, model: str) -> None:
-    for layer in LAYERS[3:6]:
-        problem = Problem(layer, accelerator, objective, model)
-        problem.evaluate(problem.space.sample(2000, 1))
-        assert problem.best_value >= problem.bound > 0

@@ -48,14 +48,6 @@ def store(tmp_path):
         yield opened
 
 
-@pytest.mark.parametrize("network", layers.networks())
-def test_every_layer_belongs_to_one_distinct_shape(network):
-    found = shapes(network)
-    assert sum(shape.count for shape in found) == len(layers.network(network))
-    bare = [shape.layer.renamed("x") for shape in found]
-    assert len(set(bare)) == len(bare)
-
-
 def test_totals_count_each_shape_as_often_as_it_occurs(store):
     _, found = do(plan(), store)
     whole = totals(found)
@@ -87,14 +79,6 @@ def test_one_bad_layer_does_not_stop_the_rest(store):
     assert all(r.cost is not None for r in found if not r.error)
     with pytest.raises(ValueError, match="Did you mean 'latency'"):
         plan(spec=lambda layer: replace(spec(layer), objective="latensy"))
-
-
-def test_workers_search_shapes_side_by_side(store):
-    assert do(plan(), store, workers=2)[0].finished
-    with Store.open() as calm:
-        _, alone = do(plan(), calm)
-        _, found = do(plan(), store)
-        assert [r.cost for r in found] == [r.cost for r in alone]
 
 
 def test_marl_warms_up_one_shape_after_another(store):

@@ -228,18 +228,6 @@ def test_command_line(tmp_path, capsys, monkeypatch):
     assert drawn == [f"figure{name}.{end}" for name in names for end in ("pdf", "png", "svg")]
 
 
-def test_help_is_quick_to_import():
-    import subprocess
-    import sys
-
-    heavy = ("torch", "matplotlib", "numba", "sqlalchemy")
-    script = f"import sys, mpe_marl.cli; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
-
-
 def test_settings_know_all_layouts_before_they_are_compiled():
     assert tuple(LAYOUTS) == train_config.LAYOUTS
 

@@ -137,16 +137,6 @@ def test_an_interrupted_run_continues_to_the_same_end(tmp_path, monkeypatch):
         assert store.run(1).result["mean_reward"] == calm.run(1).result["mean_reward"]
 
 
-def test_any_world_trains():
-    pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
-    made = config(world="mpe2.simple_speaker_listener_v4:parallel_env")
-    trainer = Trainer(made, seed=1)
-    trainer.run(3)
-    assert trainer.history.updates > 0
-    assert np.isfinite(trainer.history.rewards).all()
-    assert len(random_rewards(made, 2)) == 2
-
-
 @pytest.mark.slow
 def test_spread_is_learnt_in_a_few_hundred_episodes():
     learner = LearnerConfig(mode="folded", hidden=32)

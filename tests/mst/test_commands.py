@@ -79,11 +79,6 @@ def test_operations_are_counted(capsys):
     assert "Neither is time" in capsys.readouterr().out
 
 
-def test_more_tokens_than_text(place, capsys):
-    run("train", "--tokens", "1000000000", *place, code=2)
-    assert "--repeat" in capsys.readouterr().err
-
-
 def test_other_text_than_a_run_began_with(corpus_folder, tmp_path):
     wanted = Wanted(tokens=8192).arm_run("dense")
     run_of_other = SparsePretraining("dense", wanted.config, "0" * 64, str(corpus_folder), 0, 8192)

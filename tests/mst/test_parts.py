@@ -12,7 +12,6 @@ torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 from mst.attention import PATTERNS, Attention, visible
 from mst.cli import main
 from mst.config import GptShape, PretrainConfig, SparseSettings
-from mst.errors import MstError
 from mst.flops import planned, update_work
 from mst.phases import parse_phases
 from mst.presets import three_phases
@@ -144,11 +143,6 @@ WRONG = [
 def test_wrong_parts_are_refused(registry, text, message):
     with pytest.raises(SparseTrainingError, match=message):
         registry.make(text)
-
-
-def test_blocks_divide_the_context():
-    with pytest.raises(MstError, match=r"attention blocks: got 7.*take 8"):
-        replace(CONFIG, sparse=replace(SPARSE, pattern="blocks:7"))
 
 
 def test_flops_of_a_law_by_command(capsys):

@@ -60,13 +60,6 @@ def test_changed_text_is_refused(copied):
         Corpus.open(copied)
 
 
-def test_a_missing_corpus_and_a_missing_package_say_what_to_do(tmp_path):
-    with pytest.raises(CorpusError, match="make a corpus with `mst data` first"):
-        Corpus.open(tmp_path)
-    with pytest.raises(CorpusError, match="'no_such_package' is not installed"):
-        build(tmp_path, ["no_such_package"], HELD_OUT, standard_library=False)
-
-
 def test_too_little_text_is_refused_unless_it_may_be_repeated(corpus):
     there = len(corpus.texts["train"])
     corpus.check_length(there // 2, 16, repeat=False)

@@ -36,6 +36,8 @@ ROWS = [
         for content, says in [
             ("", "empty"),
             ("3", "map.yaml"),
+            ("[1, 2]", "expected named fields"),
+            ("orders: [KCYXRS]", "missing fields"),
             ("orders: 5\n" + PLAIN.partition("\n")[2], "orders"),
             (PLAIN.replace("[{}, {}]", "[1, 2]"), "tiles"),
             (PLAIN.replace("KCYXRS, ", "KCYXRR, "), "orders"),

@@ -108,8 +108,17 @@ ROWS = [
     Row("mst flops --sparsity 1", "sparsity=1.0"),
     Row("mst flops --phases :::", "expected NAME:START-END"),
     Row("mst flops --attention x", "expected one of dense, local"),
-    Row("mst train --config a.yaml", "option 'layer' is not known", {"a.yaml": "layer: 1"}),
-    Row("mst train --config a.yaml", "a.yaml: layers: got 'x'", {"a.yaml": "layers: x"}),
+    *(
+        Row("mst train --config a.yaml", says, {"a.yaml": content})
+        for content, says in [
+            ("layer: 1", "option 'layer' is not known.*Did you mean 'layers'"),
+            ("layers: x", "a.yaml: layers: got 'x'"),
+            ("layers: 0", "a.yaml: layers: got"),
+            ("layers: {a: 1}", "expected one value"),
+            ("- 1", "expected settings by name"),
+            ("a: [", "not valid YAML"),
+        ]
+    ),
     Row("mst evaluate 1", NO_STORE),
     Row("mst masks 1", NO_STORE),
     Row("mst sample 1", NO_STORE),
