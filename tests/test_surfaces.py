@@ -63,6 +63,9 @@ def test_no_name_is_also_a_module(name: str) -> None:
     assert not set(package.__all__) & modules
 
 
+HELP = (
+    "from typer.testing import CliRunner as R; from mapper.cli import app; R().invoke(app, ['-h'])"
+)
 LIGHT = {
     f"import {', '.join(PACKAGES)}": HEAVY,
     "import baselines; baselines.names()": ("torch", "optuna", "botorch", "scipy.stats", "cma"),
@@ -75,7 +78,7 @@ LIGHT = {
         "torch", "ray", "matplotlib", "pettingzoo", "stable_baselines3", "sklearn",
     ),
     "import mpe_marl.cli": ("torch", "matplotlib", "numba", "sqlalchemy"),
-    "from typer.testing import CliRunner; from mapper.cli import app; CliRunner().invoke(app, [])": (
+    HELP: (
         *HEAVY, "numpy", "scipy", "yaml", "gymnasium", "layers", "cost_models",
     ),
 }  # fmt: skip

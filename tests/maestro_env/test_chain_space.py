@@ -10,7 +10,7 @@ import pytest
 import layers
 from cost_models import CHAINS, Chain, ChainBatch, ReasonCode, load
 from layers import Layer
-from maestro_env import ChainSpace, MapSpaceError, Problem, make_space, nest_keys
+from maestro_env import ChainSpace, MapSpaceError, Problem, nest_keys
 from tests.cost_models.chain_chips import random_chip
 
 OPTIONS = ({}, {"uneven": True}, {"full": True}, {"filters": "free", "tiles": "divisors"})
@@ -133,23 +133,6 @@ def test_a_mapping_outside_the_space_says_what_is_offered() -> None:
     uneven = ChainSpace(space.layer, space.accelerator, uneven=True)
     with pytest.raises(MapSpaceError, match="its entries are CBUF, CBUF, CACC"):
         space.encode(uneven.decode(uneven.sample(5, 0)))
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"dataflow": "nvdla"}, "space.dataflow: not on a chip that is a list of levels"),
-        ({"co_search": ["num_pes"]}, "--sweep levels.LEVEL.fanout.units=4..16"),
-        ("paper", "a space with a name is of two"),
-        ({"uneven": 3}, "space.uneven: got 3"),
-        ({"nope": 1}, "got 'nope', expected one of tiles"),
-        ({"only": {"CBUF.tile_Q": [1]}}, "CBUF.tile_Q"),
-        ({"tiles": "odd"}, "space.tiles: got 'odd'"),
-    ],
-)
-def test_options_of_another_kind_are_refused(options: object, says: str) -> None:
-    with pytest.raises(MapSpaceError, match=says):
-        make_space(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], options)
 
 
 @pytest.mark.parametrize("name", CHAINS)

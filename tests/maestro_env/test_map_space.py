@@ -269,16 +269,3 @@ def test_narrowed_orders_decode_by_name() -> None:
     mappings = space.decode(space.sample(60, 0))
     assert {m.orders[0] for m in mappings} == {"NGXYKCRS", "NGCKXYSR"}
     assert same(space.decode(space.encode(mappings)), mappings)
-
-
-@pytest.mark.parametrize(
-    ("only", "words"),
-    [
-        ({"outer_tile_K": [7]}, "expected some of 1, 2, 3, 4, 5, 6, 8, 12, 24"),
-        ({"outer_tile_K": []}, "expected some of"),
-        ({"outer_tiles_K": [1]}, "Did you mean 'outer_tile_K'"),
-    ],
-)
-def test_narrowing_to_what_is_not_offered_is_refused(only: dict, words: str) -> None:
-    with pytest.raises(MapSpaceError, match=words):
-        MapSpace(CONV, EDGE, only=only)

@@ -135,13 +135,6 @@ def test_latency_bound_holds_and_counts_bandwidth() -> None:
     assert slow.bound == -(-max(loads, stores) // 2)
 
 
-def test_a_model_that_may_give_impossible_figures_is_refused() -> None:
-    model = FakeModel()
-    model.capabilities = ModelCapabilities(sound=False)
-    with pytest.raises(ProblemError, match="may give impossible figures"):
-        problem(cost_model=model)
-
-
 def test_a_model_that_only_repeats_the_nest_searches_no_batch() -> None:
     model, heads = FakeModel(), Layer.gemm("heads", 8, 4, 6, batch=3)
     made = Problem(heads, "edge", "latency", model)

@@ -153,22 +153,13 @@ def test_spread_is_learnt_in_a_few_hundred_episodes():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"world": "simple_tg"}, "Did you mean 'simple_tag'"),
-        ({"law": "shard"}, "Did you mean 'shared'"),
-        ({"batch": 0}, "batch=0"),
         ({"mode": "folded", "law": "shared"}, "use replay layout 'state'"),
-        ({"mode": "shared"}, "use law 'shared'"),
         ({"world": "mpe2.nothing:here", "layout": "state"}, "Use 'joint'"),
     ],
 )
 def test_wrong_settings_are_explained(options, message):
     with pytest.raises(MpeError, match=message):
         config(**options)
-
-
-def test_a_world_that_is_not_there_is_explained():
-    with pytest.raises(MpeError, match=r"expected module:function"):
-        Trainer(config(world="mpe2.nothing:here"))
 
 
 def test_what_ctrl_c_left_undone_is_no_fault(tmp_path, monkeypatch, capsys):

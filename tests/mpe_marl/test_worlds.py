@@ -267,7 +267,6 @@ def test_states_and_action_masks_of_any_parallel_env_are_handed_on():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: make_spec("simple_tagg"), "Did you mean 'simple_tag'"),
         (lambda: make_spec("simple_tag", 0), "n_agents=0"),
         (lambda: make_spec("simple_spread", 3, n_prey=1), "no meaning"),
         (lambda: make_spec("simple_push", 3), "expected 2 agents"),

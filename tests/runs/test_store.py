@@ -187,20 +187,14 @@ def test_runs_are_found_by_number_and_key():
 
 
 def test_locations_that_are_no_store(tmp_path):
-    (tmp_path / "text.sqlite").write_text("this is not a database, just text")
     sqlite3.connect(tmp_path / "other.sqlite").execute("create table t (x)").connection.commit()
     for location, message in [
-        (tmp_path / "text.sqlite", "is not an SQLite file"),
         (tmp_path / "other.sqlite", "holds no runs"),
-        (tmp_path / "missing.sqlite", "no such file"),
-        (tmp_path, "is a folder"),
         ("nonsense://user:secret@host/x", "database URL"),
     ]:
         with pytest.raises(StoreError, match=message) as caught:
             Store.open(location, create=False)
         assert "secret" not in str(caught.value)
-    with pytest.raises(StoreError, match="does not exist"):
-        Store.open(tmp_path / "no" / "s.sqlite")
 
 
 @pytest.mark.parametrize("name", ["a?b.sqlite", "exp%201.sqlite", "a#b&c=d.sqlite", "a+b c.sqlite"])

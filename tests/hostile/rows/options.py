@@ -74,6 +74,7 @@ ROWS = [
         ]
     ),
     Row(f"{MLP} --limit 1e6", "--limit: got '1e6', expected NAME=VALUE"),
+    Row(f"{MLP} -a simba --space uneven=3", "space.uneven: got 3"),
     Row(f"{MLP} -a simba --limit max_l1_bytes=3", r"max_bytes\.GlobalBuffer"),
     Row(f"{MLP} --limit max_latency=1", "Did you mean 'max_latency_cycles'"),
     Row(f"{MLP} --limit max_latency_cycles=nan", "max_latency_cycles"),
