@@ -279,23 +279,3 @@ def test_bad_files_name_the_field_and_the_fix(tmp_path: Path, data: Any, message
 def test_bad_arguments_are_named(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(AcceleratorError, match=message):
         replace(Accelerator(4), **fields)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("L2", {"double_buffer": False}),
-        ("L2", {"bytes": {"input": 1 << 40}}),
-        ("L2", {"read_bw": 1 << 40, "write_bw": 1 << 40}),
-        ("DRAM", {"read_bw": 1 << 40, "write_bw": 1 << 40}),
-        ("L1", {"bytes": {"input": 1 << 31, "filter": 8, "output": 8}}),
-    ],
-)
-def test_what_no_kernel_can_count_is_refused_at_load(field, value):
-    data = {"num_pes": 16, "levels": {"L2": {"bytes": 1 << 30}}}
-    data["levels"].setdefault(field, {}).update(value)
-    if field == "L2" and isinstance(value.get("bytes"), dict):
-        data["levels"]["L2"]["bytes"]["shared"] = 1 << 20
-    with pytest.raises(AcceleratorError, match=rf"levels\.{field}\..*(1,073,741,824|2\^30)"):
-        Accelerator.from_dict(data)
-    Accelerator.from_dict({"num_pes": 16, "levels": {"L2": {"bytes": 1 << 30}}}).in_elements()

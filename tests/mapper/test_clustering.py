@@ -198,12 +198,8 @@ def test_datasets_round_trip_and_refuse_other_files(tmp_path):
     assert (again.names, again.source) == (data.names, data.source)
     pickled = tmp_path / "pickled.npz"
     np.savez(pickled, actions=np.array([{"a": 1}], dtype=object))
-    (tmp_path / "text.npz").write_text("no dataset")
-    for wrong in (pickled, tmp_path / "text.npz"):
-        with pytest.raises(DatasetError, match="is no dataset"):
-            Dataset.load(wrong)
-    with pytest.raises(DatasetError, match="not found"):
-        Dataset.load(tmp_path / "absent.npz")
+    with pytest.raises(DatasetError, match="is no dataset"):
+        Dataset.load(pickled)
 
 
 def test_pictures_show_what_was_computed(tmp_path):
