@@ -19,17 +19,6 @@ def dealt(names: tuple[str, ...], agents: int) -> list[list[str]]:
     return [list(names[i::agents]) for i in range(agents)]
 
 
-def test_joining_undoes_splitting() -> None:
-    made = worlds()
-    group = AgentWorlds(made, dealt(made.names, 6))
-    actions = made.problems[0].space.sample(5, 0)
-    parts = group.split(actions)
-    assert [part.shape[1] for part in parts] == [len(columns) for columns in group.columns]
-    assert np.array_equal(group.join(parts), actions)
-    for part, nvec in zip(parts, group.nvecs, strict=True):
-        assert (part < nvec).all()
-
-
 def test_any_assignment_gives_the_same_step() -> None:
     actions = worlds().problems[0].space.sample(5, 0)
     results = []

@@ -29,7 +29,7 @@ def test_canonical_actions_are_the_same_mappings(memories: int, options: dict[st
     for text in LAYERS:
         chip = random_chip(rng, memories)
         space = ChainSpace(layer(text), chip, **options)
-        actions = space.sample(60, 3)
+        actions = space.sample(30, 3)
         canonical = space.canonical(actions)
         assert (space.canonical(canonical) == canonical).all()
         first, second = space.decode(actions), space.decode(canonical)
@@ -49,7 +49,7 @@ def test_equal_keys_cost_the_same(options: dict[str, object]) -> None:
     for memories in (1, 2, 3):
         chip = random_chip(rng, memories)
         space = ChainSpace(small, chip, **options)
-        batch = space.decode(space.sample(1500, 0))
+        batch = space.decode(space.sample(800, 0))
         costs = EXACT.evaluate_batch(small, chip, batch)
         keys = nest_keys(small, chip, batch, load("exact").capabilities.symmetry)
         _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
@@ -149,7 +149,7 @@ def test_each_chip_of_the_library_has_mappings_of_real_layers(name: str) -> None
 @pytest.mark.parametrize("memories", [1, 2, 3, 4])
 def test_no_mapping_is_below_the_bounds(memories: int) -> None:
     rng = np.random.default_rng(memories)
-    for text in LAYERS:
+    for text in LAYERS[memories % 2 :: 2]:
         chip = random_chip(rng, memories)
         for options in ({}, {"full": True}):
             problem = Problem(layer(text), chip, "latency", EXACT, options)

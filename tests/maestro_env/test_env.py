@@ -72,21 +72,6 @@ def test_episode_length_and_samples() -> None:
     assert env.problem.samples == 5
 
 
-def test_limits_make_mappings_infeasible() -> None:
-    free = made(accelerator="archgym")
-    free.reset(seed=0)
-    action = free.problem.space.sample(1, 0)[0]
-    latency = free.step(action)[4]["latency_cycles"]
-    env = made(accelerator="archgym", limits={"max_latency_cycles": latency * 0.99})
-    env.reset(seed=0)
-    observation, reward, _, _, info = env.step(action)
-    assert not info["feasible"]
-    assert reward == 0
-    assert (observation == 1).all()
-    assert info["reason"] == ReasonCode.LIMIT
-    assert info["infeasible"].demand == latency
-
-
 # ---------------------------------------------------------------- masks
 
 

@@ -84,16 +84,6 @@ def test_limits_turn_values_into_inf_with_a_reason() -> None:
     assert evaluation.infeasible(int(np.argmin(latency))) is None
 
 
-def test_infeasible_rows_are_inf_and_explained() -> None:
-    made = problem(cost_model=FakeModel(l1_elements=40))
-    evaluation = made.evaluate(made.space.sample(200, 0))
-    assert 0 < evaluation.feasible.sum() < 200
-    assert made.feasible_samples == evaluation.feasible.sum()
-    row = int(np.argmin(evaluation.feasible))
-    assert evaluation.infeasible(row).code == ReasonCode.L1_CAPACITY
-    assert np.isfinite(made.best_value)
-
-
 def test_recorded_samples_are_replayed_without_the_cost_model() -> None:
     first = problem()
     actions = first.space.sample(150, 0)

@@ -20,14 +20,6 @@ LAYERS = [
 LANGUAGE = {ReasonCode.REFUSED, ReasonCode.DIES, ReasonCode.NOT_A_PARTITION, ReasonCode.TOO_LARGE}
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_exact_gives_every_mapping_a_cost_on_unlimited_hardware(layer: str) -> None:
-    problem = Problem(layer, "archgym", "edp", "exact")
-    evaluation = problem.evaluate(problem.space.sample(3000, 0))
-    assert evaluation.feasible.all()
-    assert evaluation.values.min() >= problem.bound
-
-
 @pytest.mark.parametrize("layer", [layer for layer in LAYERS if layer != WIDE_STRIDE])
 def test_maestro_refuses_no_mapping_of_the_default_space(layer: str) -> None:
     problem = Problem(layer, "archgym", "edp", "maestro")

@@ -72,16 +72,6 @@ def test_equals_single_environments_step_for_step(name: str, mode: str) -> None:
     assert native.worlds.problems[0].samples > 0
 
 
-def test_a_reset_in_the_next_step_spends_no_sample() -> None:
-    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=4, **arguments("MaestroEnv-v0"))
-    native.reset(seed=0)
-    for _ in range(9):
-        _, _, _, truncated, infos = native.step(native.action_space.sample())
-    assert native.worlds.problems[0].samples == 4 * 7  # steps 4 and 8 were resets
-    assert (infos["samples"] == 7).all()
-    assert not truncated.any()
-
-
 def test_disabled_autoreset_takes_a_reset_mask() -> None:
     native = gymnasium.make_vec(
         "MaestroEnv-v0", num_envs=3, autoreset_mode="Disabled", **arguments("MaestroEnv-v0")
