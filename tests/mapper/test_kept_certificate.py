@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from baselines import prove
 from mapper import ProblemSpec
 from mapper.certificate import (
     Certificate,
@@ -25,7 +24,9 @@ from mapper.certificate import (
 )
 from mapper.certificate.kept_bound import BoundLine, corners
 from mapper.certificate.kept_checker import bounds_of, placement_of
+from mapper.commands.certifying import proven_again
 from mapper.staying.kept_network import keep_network
+from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
 from tests.mapper.commands import json_of
@@ -44,9 +45,10 @@ def certified(seed: int, objective: str) -> tuple[KeptCertificate, Points]:
         proved.extend(zip(proofs, told, strict=True))
         return told
 
-    kept = keep_network("mine", graph, setting, objective, run, counted=counted, gap=1e-9)
+    problem = NetworkProblem(graph, setting, run, counted, 1e-9)
+    kept = keep_network("mine", problem, objective)
     spec = spec_of(setting, graph.layers[0].renamed("one"))
-    return make_kept(kept, spec, counted, proved, prove), brute(graph, setting, counted)
+    return make_kept(kept, spec, proved, proven_again), brute(graph, setting, counted)
 
 
 def spec_of(setting: StaySetting, layer: Any) -> ProblemSpec:
