@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from marl_common import atomic_write
 from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
 
 if TYPE_CHECKING:
-    from layers import NetworkGraph
+    from layers import LanguageModel, NetworkGraph
     from mapper.commands.network_options import NetworkOptions
     from mapper.commands.proof_options import ProofOptions
     from mapper.commands.work_options import ResultOptions
@@ -128,16 +129,25 @@ def search_kept(
         except UnmappableError as error:
             tell(f"error: {error}")
             raise typer.Exit(1) from None
+    language = layers.language_of(network)
     if results.as_json:
-        print_json(kept.to_dict())
+        print_json(kept.to_dict() | ({} if language is None else _by_token(language, kept)))
     else:
-        print_kept(kept)
+        print_kept(kept, language)
     if out is not None:
         _write(out, kept)
     if proof.certificate is not None:
         from mapper.commands.certifying import certify_kept
 
         certify_kept(kept, spec, proved, proof.certificate)
+
+
+def _by_token(language: LanguageModel, kept: KeptNetwork) -> dict[str, Any]:
+    """A language model's pass, and the best schedule's speed and energy by token."""
+    from mapper.token_figures import TokenFigures
+
+    found = TokenFigures.of(language.run.new_tokens, kept.chip, kept.best.latency, kept.best.energy)
+    return {"language_model": language.to_dict(), **asdict(found)}
 
 
 def _write(out: Path, kept: KeptNetwork) -> None:
