@@ -156,7 +156,8 @@ def explain(
         return room.taken(tile_bits(elements, chip.widths, buffer.copies))
 
     short = f"--{buffer.name.lower()}-bytes" if chip.short else ""
-    rooms = rooms_of(buffer, (tensor not in passed for tensor in TENSORS), short)
+    whole = set(compress(TENSORS, options.residents)) if level == 0 else set()  # in a room apart
+    rooms = rooms_of(buffer, (tensor not in passed | whole for tensor in TENSORS), short)
     room = next(one for one in rooms if needs(held, one) > one.bits)
     demand, limit = needs(held, room), room.bits
     levers = tile_levers(held, lambda tiles: needs(tiles, room), limit, LEVELS[level])
