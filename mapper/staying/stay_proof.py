@@ -9,27 +9,29 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cost_models import Accelerator, Chain
 from layers import TENSORS, Layer, to_fields
-from mapper.staying.rooms import home_of
-from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
+from mapper.staying.rooms import home_of, limits_of
+from mapper.staying.shape_facts import (
+    BOTH,
+    CostLine,
+    KnownMapping,
+    Resident,
+    ShapeFacts,
+    SumWeights,
+)
 from marl_common import engineering
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from cost_models import ChainMapping
+    from cost_models import ChainMapping, Widths
     from cost_models import Mapping as TwoLevelMapping
-    from cost_models.buffers import Widths
     from maestro_env import Problem
 
     LoopMapping = TwoLevelMapping | ChainMapping
 
-BOTH = SumWeights(1.0, 1.0)
-"""Stands for energy times latency on a list of levels, whose bounds know no sum of both."""
-SEARCHED, BOXES = 5_000, 500_000
+SEARCHED, BOXES = 5_000, 5_000_000
 """On a list of levels: samples of a search where there is no proof, and boxes of one."""
 DRAWN = 64
 """Mappings that agents propose to start a proof from, where no other is known."""
-LEAST_ROOM = 1e-3
-"""Bytes in place of none: limits are above 0."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,9 @@ class StaySetting:
         options = self._options(resident)
         if weights.energy and weights.latency:
             options["cycle_nj"] = weights.latency / weights.energy
-        aim, limit = "energy" if weights.energy else "latency", "max_l2_bytes"
-        if isinstance(self.chip, Chain):
-            limit = f"max_bytes.{home_of(self.chip).name}"
-            if options.pop("cycle_nj", None):
-                aim = "edp"
-        limits = {} if math.isinf(room) else {limit: max(room, LEAST_ROOM)}
+        aim, limits = "energy" if weights.energy else "latency", limits_of(self.chip, room)
+        if isinstance(self.chip, Chain) and options.pop("cycle_nj", None):
+            aim = "edp"
         model = cost_models.load("exact", **options)
         return Problem(layer, self.chip, aim, model, dict(self.space), limits)
 
@@ -230,16 +229,15 @@ class StayProof(Experiment):
         """Add what was proven to what is known of the shape."""
         from cost_models import mapping_from
 
-        empty = result["mapping"] is None
         bound = result["bound"] * (self.weights.energy or 1.0)
-        if empty and result["status"] != "searched":
+        if result["status"] == "empty":  # not where boxes ended before there was a mapping
             bound = math.inf
         if isinstance(self.setting.chip, Chain) and self.weights == BOTH:
             facts.products.setdefault(self.resident, []).append((self.room, bound))
         else:
             facts.bound(self.resident, CostLine(self.room, self.weights, bound))
         facts.proven.setdefault(self.resident, set()).add(self.room)
-        if not empty:
+        if result["mapping"] is not None:
             mapping = mapping_from(result["mapping"])
             facts.add(self.resident, self.setting.known(self.layer, self.resident, mapping))
 
