@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from pathlib import Path
 
-import gymnasium
-import numpy as np
 import pytest
 
 import baselines
-import maestro_env
 from baselines import can_prove
 from cost_models import PRESETS
 from layers import Layer
@@ -58,7 +54,7 @@ def test_every_searcher_finds_a_mapping(chip: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chip", PRESETS)
+@pytest.mark.parametrize("chip", sorted(PRESETS)[::5])
 @pytest.mark.parametrize("method", sorted(SLOW - {"marl-rllib"}))
 def test_learners_find_a_mapping(method: str, chip: str) -> None:
     pytest.importorskip("torch", reason="needs the extra rl")
@@ -75,24 +71,6 @@ def test_spaces_of_both_kinds_come_back(chip: str) -> None:
         mappings = space.decode(actions)
         again = space.decode(space.encode(mappings))
         assert list(again) == list(mappings)
-
-
-@pytest.mark.parametrize("chip", PRESETS)
-def test_vector_environments_take_steps(chip: str) -> None:
-    envs = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, layer=TEXT, accelerator=chip)
-    envs.reset(seed=0)
-    observations, rewards, *_ = envs.step(envs.action_space.sample())
-    assert envs.observation_space.contains(observations)
-    assert np.isfinite(rewards).all()
-
-
-@pytest.mark.parametrize("chip", PRESETS)
-def test_agents_pass_pettingzoos_checker(chip: str) -> None:
-    pytest.importorskip("pettingzoo", reason="needs the extra rl")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the checkers' own imports warn
-        from pettingzoo.test import parallel_api_test
-    parallel_api_test(maestro_env.parallel_env(layer=TEXT, accelerator=chip), num_cycles=5)
 
 
 def test_comparisons_and_reports_hold_every_chip(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from marl_runs import Context, Experiment
 if TYPE_CHECKING:
     from cost_models import ChainMapping
     from cost_models import Mapping as TwoLevelMapping
+    from cost_models.buffers import Widths
     from maestro_env import Problem
 
     LoopMapping = TwoLevelMapping | ChainMapping
@@ -100,14 +101,25 @@ class StaySetting:
         needs = cost.l2_bytes
         if isinstance(self.chip, Chain):
             needs = cost.levels[home_of(self.chip).name].bytes
-        inputs, filters, outputs, _ = self.chip.widths
-        bits = sum(
-            width * (moved["dram_read"] + moved["dram_write"])
-            for width, moved in zip(
-                (inputs, filters, outputs), (cost.accesses[t] for t in TENSORS), strict=True
-            )
-        )
-        return KnownMapping(cost.energy_nj, cost.latency_cycles, needs, bits / 8, mapping)
+        dram = dram_bytes(cost.accesses, self.chip.widths)
+        return KnownMapping(cost.energy_nj, cost.latency_cycles, needs, dram, mapping)
+
+
+def dram_bytes(accesses: Mapping[str, Mapping[str, float]], widths: Widths) -> float:
+    """Count what crosses DRAM's boundary [B], as its energy does.
+
+    A sum that comes back has the width of partial sums both ways, a finished one that of outputs.
+
+    Args:
+        accesses: Elements by tensor and kind, of a cost.
+        widths: Bits of an element.
+    """
+    outputs = accesses["output"]
+    again = outputs["dram_read"]
+    bits = 2 * again * widths.psum + (outputs["dram_write"] - again) * widths.output
+    for tensor, width in (("input", widths.input), ("filter", widths.filter)):
+        bits += accesses[tensor]["dram_read"] * width
+    return bits / 8
 
 
 @dataclass(frozen=True)

@@ -95,11 +95,6 @@ def test_the_budget_ends_it() -> None:
     assert baselines.load("expert").search(problem, 2, 0).samples == 2
 
 
-def test_an_unknown_dataflow_is_refused() -> None:
-    with pytest.raises(SearcherError, match=r"expected best, or one of .*Did you mean 'tpu'"):
-        baselines.load("expert", dataflow="tpuu")
-
-
 def test_a_chip_that_holds_no_tile_has_no_hand_mapping() -> None:
     chip = Accelerator(16, l1_bytes=4, l2_bytes=64)
     space = MapSpace(layers.parse("vgg16.4"), chip, dataflow="ws")

@@ -134,7 +134,7 @@ class Recorder(Execution):
 def test_rows_of_a_nest_run_every_mac_once_where_the_simulator_runs_it(depth: int) -> None:
     rng = np.random.default_rng(depth)
     options = cost_models.load("exact")
-    for _ in range(500):
+    for _ in range(150):
         chip, layer = random_chip(rng, depth), random_layer(rng)
         mapping = random_mapping(rng, chip, layer)
         rows = mapping.loops(layer, chip)

@@ -41,16 +41,6 @@ def test_no_law_is_broken_on_zoo_layers(exact: CostModel, preset: str) -> None:
         assert sum(slower_when_faster(exact, layer, accelerator, batch).values()) == 0, layer.name
 
 
-def test_the_bound_is_below_the_stepwise_latency(exact: CostModel) -> None:
-    bound = cost_models.load("exact", latency="bound")
-    rng = np.random.default_rng(4)
-    accelerator = unlimited_buffers(PRESETS["edge"])
-    for layer in ZOO[:6]:
-        batch = random_batch(layer, accelerator, 400, rng)
-        low = bound.evaluate_batch(layer, accelerator, batch).latency_cycles
-        assert np.all(low <= exact.evaluate_batch(layer, accelerator, batch).latency_cycles)
-
-
 def random_setting(rng: np.random.Generator) -> tuple[Layer, Accelerator, Mapping]:
     layer = random_layer(rng)
     accelerator = Accelerator(

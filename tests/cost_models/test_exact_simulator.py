@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,41 +10,57 @@ import pytest
 import cost_models
 from cost_models import Accelerator, CostModelError, Mapping, MappingBatch, ReasonCode
 from cost_models.exact.options import HALO_TIMES
-from layers import Layer, LayerKind
+from layers import TENSORS, Layer, LayerKind
 from tests.cost_models.exact_reference import read_reference
-from tests.cost_models.tiny import random_case, random_whole_case
+from tests.cost_models.tiny import random_case, random_full_case, random_whole_case
 
-OPTIONS = [
-    {"halo_time": time, "halo_space": space, "latency": latency}
-    for time, space, latency in product(HALO_TIMES, ("union", "tile"), ("stepwise", "bound"))
-]
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "halo_time": HALO_TIMES,
+    "halo_space": ("union", "tile"),
+    "latency": ("stepwise", "stepwise", "bound"),
+    "double_buffer": (True, True, False),
+    "padding": ("counted", "free"),
+    "window": ("touched", "box"),
+    "energy": ("cacti", "eyeriss", "maestro"),
+    "area": ("provisioned", "maestro"),
+}
+DRAWS = {
+    "one filter a level": lambda rng: random_case(rng, 400),
+    "every dimension": lambda rng: random_whole_case(rng, 400),
+    "bypass, two parallel dimensions, capacities by tensor": lambda rng: random_full_case(rng, 50),
+}
+SETS = ["+".join(t for i, t in enumerate(TENSORS) if n >> i & 1) for n in range(1, 8)]
 WHOLE = {"orders": ("KCYXRS", "KCYXRS"), "parallel": ("K", "C"), "cluster_size": 1}
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: "-".join(o.values()))
-def test_closed_form_equals_the_simulator(options: dict[str, str]) -> None:
-    exact = cost_models.load("exact", **options)
-    simulator = cost_models.load("simulator", **options)
-    rng = np.random.default_rng(7)
+def drawn_options(rng: np.random.Generator, chip: Accelerator) -> dict[str, Any]:
+    """Any options; half of them have tensors resident that L2 holds."""
+    found = {name: some[rng.integers(len(some))] for name, some in CHOICES.items()}
+    held = [TENSORS[i] for i, holds in enumerate(chip.buffers()[0].holds) if holds]
+    sets = [names for names in SETS if set(names.split("+")) <= set(held)]
+    if sets and rng.random() < 0.3:
+        found["resident"] = sets[rng.integers(len(sets))]
+    return found
+
+
+@pytest.mark.parametrize("kind", DRAWS)
+def test_closed_form_equals_the_simulator(kind: str) -> None:
+    rng = np.random.default_rng([7, len(kind)])
     feasible = 0
-    for number in range(170):
-        case = (random_case if number % 2 else random_whole_case)(rng, 400)
-        left = exact.evaluate(case.layer, case.accelerator, case.mapping)
-        right = simulator.evaluate(case.layer, case.accelerator, case.mapping)
-        assert left == right, (number, case)
+    for number in range(500):
+        case = DRAWS[kind](rng)
+        options = drawn_options(rng, case.accelerator)
+        left, right = (
+            cost_models.load(name, **options).evaluate(case.layer, case.accelerator, case.mapping)
+            for name in ("exact", "simulator")
+        )
+        assert left == right, (number, case, options)
         feasible += left.feasible
-    assert 85 <= feasible < 170  # both sides of the limits are tried
-
-
-def test_double_buffering_and_energy_equal_the_simulator() -> None:
-    options = {"double_buffer": False, "energy": "eyeriss"}
-    exact = cost_models.load("exact", **options)
-    simulator = cost_models.load("simulator", **options)
-    rng = np.random.default_rng(8)
-    for number in range(40):
-        case = random_case(rng)
-        left = exact.evaluate(case.layer, case.accelerator, case.mapping)
-        assert left == simulator.evaluate(case.layer, case.accelerator, case.mapping), number
+        for tensor in options.get("resident", "").split("+") if left.feasible else ():
+            if tensor:
+                assert left.accesses[tensor]["dram_read"] == 0
+                assert left.accesses[tensor]["dram_write"] == 0
+    assert 250 < feasible < 500  # both sides of the limits are tried
 
 
 def test_the_simulator_equals_the_reference() -> None:

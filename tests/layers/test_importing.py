@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import layers
-from layers import Imported, ImportingError, Layer, LayerKind
+from layers import Imported, ImportingError, Layer
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
@@ -217,29 +217,6 @@ def test_what_has_no_macs_is_skipped_and_what_cannot_be_mapped_is_said(tmp_path)
     assert [layer.name for layer in found.layers] == ["flat"]
 
 
-def test_wrong_onnx_files(tmp_path):
-    onnx = pytest.importorskip("onnx", reason="needs the extra import")
-    good = onnx_model([conv_node()], {"x": [1, 3, 8, 8]}, [("w", [4, 3, 3, 3])])
-    path = tmp_path / "m.onnx"
-    cases = {
-        "not found": None,
-        "truncated": good.SerializeToString()[:-20],
-        "no ONNX model": b"PK\x03\x04 not a model",
-        "without operators": b"",
-    }
-    for reason, data in cases.items():
-        if data is not None:
-            path.write_bytes(data)
-        with pytest.raises(ImportingError, match=reason):
-            layers.from_onnx(path)
-    future = onnx_model([conv_node()], {"x": [1, 3, 8, 8]}, [("w", [4, 3, 3, 3])], opset=999)
-    with pytest.raises(ImportingError, match="opset 999"):
-        layers.from_onnx(saved(future, path))
-    idle = onnx_model([onnx.helper.make_node("Relu", ["x"], ["y"])], {"x": [2]})
-    with pytest.raises(ImportingError, match="no operator with multiply-accumulates"):
-        layers.from_onnx(saved(idle, path))
-
-
 @pytest.mark.parametrize("build", [vit, bert, gpt2], ids=["vit", "bert", "gpt2"])
 def test_a_transformers_config_has_the_macs_of_its_model(build, tmp_path):
     module, inputs = build()
@@ -264,39 +241,6 @@ def test_llama_shares_keys_and_values(tmp_path):
     # 2 key heads, each with the queries of 4 heads as its rows
     assert (scores.N, scores.Y, scores.macs) == (2, 40, 8 * 10 * 10 * 8)
     assert scores.N * scores.K * scores.C == 2 * 10 * 8
-
-
-def test_wrong_configs(tmp_path):
-    path = tmp_path / "config.json"
-    with pytest.raises(ImportingError, match="not found"):
-        layers.from_huggingface(path)
-    for text, reason in (
-        ("{", "JSON"),
-        ("[]", "fields"),
-        ('{"model_type": "bart"}', r"Did you mean 'bert'"),
-        ('{"model_type": "bert", "hidden_size": 8}', "intermediate_size is missing"),
-        ('{"model_type": "gpt2", "n_embd": "x", "n_layer": 1}', "config.json"),
-    ):
-        path.write_text(text)
-        with pytest.raises(ImportingError, match=reason):
-            layers.from_huggingface(path)
-
-
-def test_layers_come_back_from_yaml(tmp_path):
-    found = layers.from_torch(*own()).layers
-    path = tmp_path / "own.yaml"
-    layers.write_yaml(path, found)
-    assert layers.layers_of(str(path)) == tuple(found)
-
-
-def test_phases_of_a_transposed_convolution_do_the_true_macs_only():
-    module = torch.nn.ConvTranspose2d(3, 5, 3, stride=2, padding=1, output_padding=1)
-    inputs = (torch.zeros(1, 3, 6, 6),)
-    found = layers.from_torch(module, inputs)
-    assert len(found.layers) == 4
-    assert found.macs == counted_macs(module, inputs)
-    assert all(layer.kind is LayerKind.CONV for layer in found.layers)
-    assert isinstance(found.layers[0], Layer)
 
 
 @pytest.mark.parametrize(("turned", "groups"), [(False, 1), (False, 2), (True, 1), (True, 2)])

@@ -54,34 +54,6 @@ def test_a_zoo_name_parses() -> None:
     assert layers.parse(" mobilenetv2.2 ") == layers.get("mobilenetv2.2")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "empty"),
-        ("conv:", "expected FIELD=NUMBER"),
-        ("conv:K=4,K=5", "K is given twice"),
-        ("conv:K=x", "K='x' is not a whole number"),
-        ("conv:K=4", r"missing C \(input channels .*, Y .*, X .*, R .*, S "),
-        ("conv:K=0,C=1,Y=1,X=1,R=1,S=1", "K: got 0, expected a whole number from 1"),
-        ("conv:K=1,C=1,Y=1,X=1,R=3,S=1", "R=3 is larger than the input"),
-        ("conv:K=1,C=1,Y=1,X=1,R=1,S=1,strid=2", "unknown field 'strid'.*Did you mean 'stride'"),
-        ("gemm:M=0,N=2,K=3", "M: got 0, expected a whole number from 1"),
-        ("gemm:M=1,N=2,K=3,batch=0", "batch: got 0, expected a whole number from 1"),
-        ("conv:K=1,C=1,Y=9,X=9,R=3,S=3,stride=2x", "stride='2x' is not a whole number"),
-        ("conv:K=1,C=1,Y=9,X=9,R=3,S=3,stride=2x0", "stride: got .2, 0., expected a whole number"),
-        ("conv:K=1,C=1,Y=9,X=9,R=3,S=3,dilation=5", r"R=3 \(dilated to 11\) is larger"),
-        ("gemm:M=1,C=2,K=3", "unknown field 'C'; expected M, N, K, batch"),
-        ("cnv:K=4", "unknown kind 'cnv'.*Did you mean 'conv'"),
-        ("mobilenetv2.99", "mobilenetv2.0 to mobilenetv2.52"),
-        ("nowhere.yaml:stem", "nowhere.yaml: not found"),
-        ("nowhere.yaml", "whole file"),
-    ],
-)
-def test_bad_text_says_what_and_how_to_mend_it(text: str, message: str) -> None:
-    with pytest.raises(LayerError, match=message):
-        layers.parse(text)
-
-
 def test_entries_of_files(tmp_path: Path) -> None:
     path = tmp_path / "net.yaml"
     path.write_text(

@@ -141,22 +141,6 @@ def test_a_number_that_is_too_large_suggests_no_other_layer() -> None:
     assert "Did you mean" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("mobilnetv2.2", "Did you mean 'mobilenetv2'"),
-        ("vgg16.conv3_9", "Did you mean 'vgg16.conv3_"),
-        ("vgg16.16", "vgg16.0 to vgg16.15"),
-        ("vgg16.-1", "vgg16.0 to vgg16.15"),
-        ("vgg16", "whole network"),
-        ("resnet", "Did you mean 'resnet"),
-    ],
-)
-def test_unknown_names_suggest_the_nearest(name: str, hint: str) -> None:
-    with pytest.raises(LayerError, match=hint):
-        layers.get(name)
-
-
 @pytest.mark.parametrize("name", layers.networks())
 def test_distinct_shapes_account_for_every_layer(name: str) -> None:
     shapes = layers.distinct(name)

@@ -19,17 +19,6 @@ def dealt(names: tuple[str, ...], agents: int) -> list[list[str]]:
     return [list(names[i::agents]) for i in range(agents)]
 
 
-def test_joining_undoes_splitting() -> None:
-    made = worlds()
-    group = AgentWorlds(made, dealt(made.names, 6))
-    actions = made.problems[0].space.sample(5, 0)
-    parts = group.split(actions)
-    assert [part.shape[1] for part in parts] == [len(columns) for columns in group.columns]
-    assert np.array_equal(group.join(parts), actions)
-    for part, nvec in zip(parts, group.nvecs, strict=True):
-        assert (part < nvec).all()
-
-
 def test_any_assignment_gives_the_same_step() -> None:
     actions = worlds().problems[0].space.sample(5, 0)
     results = []
@@ -156,17 +145,6 @@ def test_action_masks_are_each_agents_own() -> None:
     for agent in env.agents:
         sampled = env.action_space(agent).sample(infos[agent]["action_mask"])
         assert env.action_space(agent).contains(sampled)
-
-
-def test_unknown_and_missing_agents() -> None:
-    env = parallel_env()
-    env.reset(seed=0)
-    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
-    with pytest.raises(ActionError, match="unknown agent 'nobody'"):
-        env.step({**actions, "nobody": 0})
-    del actions["agent_3"]
-    with pytest.raises(ActionError, match="agent_3"):
-        env.step(actions)
 
 
 def test_sb3_adaptor_equals_the_vector_environment() -> None:

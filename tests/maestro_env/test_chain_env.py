@@ -5,13 +5,10 @@ from __future__ import annotations
 import warnings
 
 import gymnasium
-import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import maestro_env
-from cost_models import CHAINS, CostModelError
-from maestro_env import ObjectiveError
+from cost_models import CHAINS
 
 LAYER = "resnet18.5"
 
@@ -31,22 +28,6 @@ def test_the_environment_is_one(name: str) -> None:
         if truncated:
             env.reset()
     assert 0 < best <= 1
-
-
-def test_many_worlds_equal_single_ones() -> None:
-    many = gymnasium.make_vec("MaestroEnv-v0", num_envs=5, accelerator="simba", layer=LAYER)
-    one = gymnasium.make("MaestroEnv-v0", accelerator="simba", layer=LAYER)
-    many.reset(seed=0)
-    one.reset(seed=0)
-    many.action_space.seed(1)
-    actions = many.action_space.sample()
-    observed, rewards, _, _, infos = many.step(actions)
-    for world in range(5):
-        seen, reward, _, _, info = one.step(actions[world])
-        assert np.array_equal(seen, observed[world])
-        assert reward == rewards[world]
-        assert info["cost"] == infos["cost"][world]
-        assert info["reason"] == infos["reason"][world]
 
 
 def test_masks_leave_out_what_cannot_fit() -> None:
@@ -78,15 +59,6 @@ def test_layers_share_one_action_space() -> None:
     assert steps == 3
 
 
-def test_agents_share_the_parameters() -> None:
-    env = maestro_env.parallel_env(accelerator="eyeriss-rs", layer=LAYER)
-    _, infos = env.reset(seed=0)
-    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
-    _, rewards, _, _, infos = env.step(actions)
-    assert len(set(rewards.values())) == 1
-    assert set(infos) == set(env.possible_agents)
-
-
 def test_a_mapping_is_shown_as_its_loops() -> None:
     env = gymnasium.make("MaestroEnv-v0", accelerator="sm-a100", layer=LAYER, render_mode="ansi")
     env.reset(seed=0)
@@ -102,10 +74,3 @@ def test_a_mapping_is_shown_as_its_loops() -> None:
     drawn.reset(seed=0)
     drawn.step(drawn.action_space.sample())
     assert drawn.render().shape == (512, 800, 3)
-
-
-def test_what_knows_two_levels_alone_is_refused() -> None:
-    with pytest.raises(CostModelError, match="knows chips of two levels"):
-        maestro_env.Problem(LAYER, "simba", cost_model="maestro")
-    with pytest.raises(ObjectiveError, match=r"max_bytes\.GlobalBuffer"):
-        maestro_env.Problem(LAYER, "simba", limits={"max_l1_bytes": 3})

@@ -10,7 +10,7 @@ import pytest
 import layers
 from cost_models import CHAINS, Chain, ChainBatch, ReasonCode, load
 from layers import Layer
-from maestro_env import ChainSpace, MapSpaceError, Problem, make_space, nest_keys
+from maestro_env import ChainSpace, MapSpaceError, Problem, nest_keys
 from tests.cost_models.chain_chips import random_chip
 
 OPTIONS = ({}, {"uneven": True}, {"full": True}, {"filters": "free", "tiles": "divisors"})
@@ -29,7 +29,7 @@ def test_canonical_actions_are_the_same_mappings(memories: int, options: dict[st
     for text in LAYERS:
         chip = random_chip(rng, memories)
         space = ChainSpace(layer(text), chip, **options)
-        actions = space.sample(60, 3)
+        actions = space.sample(30, 3)
         canonical = space.canonical(actions)
         assert (space.canonical(canonical) == canonical).all()
         first, second = space.decode(actions), space.decode(canonical)
@@ -49,7 +49,7 @@ def test_equal_keys_cost_the_same(options: dict[str, object]) -> None:
     for memories in (1, 2, 3):
         chip = random_chip(rng, memories)
         space = ChainSpace(small, chip, **options)
-        batch = space.decode(space.sample(1500, 0))
+        batch = space.decode(space.sample(800, 0))
         costs = EXACT.evaluate_batch(small, chip, batch)
         keys = nest_keys(small, chip, batch, load("exact").capabilities.symmetry)
         _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
@@ -135,23 +135,6 @@ def test_a_mapping_outside_the_space_says_what_is_offered() -> None:
         space.encode(uneven.decode(uneven.sample(5, 0)))
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"dataflow": "nvdla"}, "space.dataflow: not on a chip that is a list of levels"),
-        ({"co_search": ["num_pes"]}, "--sweep levels.LEVEL.fanout.units=4..16"),
-        ("paper", "a space with a name is of two"),
-        ({"uneven": 3}, "space.uneven: got 3"),
-        ({"nope": 1}, "got 'nope', expected one of tiles"),
-        ({"only": {"CBUF.tile_Q": [1]}}, "CBUF.tile_Q"),
-        ({"tiles": "odd"}, "space.tiles: got 'odd'"),
-    ],
-)
-def test_options_of_another_kind_are_refused(options: object, says: str) -> None:
-    with pytest.raises(MapSpaceError, match=says):
-        make_space(layers.get("resnet18.5"), CHAINS["nvdla-cacc"], options)
-
-
 @pytest.mark.parametrize("name", CHAINS)
 def test_each_chip_of_the_library_has_mappings_of_real_layers(name: str) -> None:
     for text in ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768"):
@@ -166,7 +149,7 @@ def test_each_chip_of_the_library_has_mappings_of_real_layers(name: str) -> None
 @pytest.mark.parametrize("memories", [1, 2, 3, 4])
 def test_no_mapping_is_below_the_bounds(memories: int) -> None:
     rng = np.random.default_rng(memories)
-    for text in LAYERS:
+    for text in LAYERS[memories % 2 :: 2]:
         chip = random_chip(rng, memories)
         for options in ({}, {"full": True}):
             problem = Problem(layer(text), chip, "latency", EXACT, options)

@@ -49,38 +49,6 @@ def test_costly_values_are_worked_out_when_they_are_read(monkeypatch, steps) -> 
     assert bad["cost"].feasible is (bad["reason"] is ReasonCode.LIMIT)
 
 
-@pytest.mark.parametrize(
-    "copied", [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]
-)
-def test_copies_say_the_same(steps, copied) -> None:
-    for info in steps.values():
-        again = copied({key: info[key] for key in ("cost", "infeasible", "value")})
-        assert again["cost"] == info["cost"]
-        assert again["infeasible"] == info["infeasible"]
-
-
-def test_an_info_behaves_as_a_dict(steps) -> None:
-    info = steps[True]
-    cost, size = info["cost"], len(info)
-    assert info.setdefault("cost", None) is cost
-    del info["cost"]
-    assert "cost" not in info
-    assert info.setdefault("cost", "set") == "set"
-    assert len(info) == len(list(info)) == size
-    info.clear()
-    assert info == {}
-
-
-def test_costs_of_many_worlds_are_theirs() -> None:
-    envs = gymnasium.make_vec("MaestroEnv-v0", num_envs=16, layer="mobilenetv2.2")
-    envs.action_space.seed(0)
-    envs.reset(seed=0)
-    infos = envs.step(envs.action_space.sample())[4]
-    for world, cost in enumerate(infos["cost"]):
-        assert cost.feasible == infos["feasible"][world] == (infos["infeasible"][world] is None)
-        assert cost.latency_cycles == (infos["latency_cycles"][world] or float("inf"))
-
-
 class Made:
     """Counts how often a value is made."""
 

@@ -4,7 +4,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from maestro_env import PAPER_SPACES, MapSpaceError, Problem
+from maestro_env import PAPER_SPACES, Problem
 
 
 def names_of(layer: str, space: str) -> list[str]:
@@ -43,13 +43,6 @@ def test_canonical_actions_cost_the_same(name: str, cost_model: str) -> None:
     actions = problem.space.sample(400, 3)
     again = problem.space.canonical(actions)
     assert np.array_equal(problem.look(actions).values, problem.look(again).values)
-
-
-def test_the_space_is_for_two_cost_models_and_known_by_name() -> None:
-    with pytest.raises(MapSpaceError, match="'paper' is for the cost models maestro and exact"):
-        Problem("vgg16.4", "archgym", "edp", "simulator", "paper")
-    with pytest.raises(MapSpaceError, match="Did you mean 'paper'"):
-        Problem("vgg16.4", "archgym", "edp", "exact", "papr")
 
 
 def test_the_environment_and_the_name_are_one_space() -> None:

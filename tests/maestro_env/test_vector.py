@@ -7,7 +7,7 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 
-from maestro_env import ActionError, EnvError
+from maestro_env import EnvError
 from tests.fake_model import FakeModel
 
 CASES = {
@@ -72,16 +72,6 @@ def test_equals_single_environments_step_for_step(name: str, mode: str) -> None:
     assert native.worlds.problems[0].samples > 0
 
 
-def test_a_reset_in_the_next_step_spends_no_sample() -> None:
-    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=4, **arguments("MaestroEnv-v0"))
-    native.reset(seed=0)
-    for _ in range(9):
-        _, _, _, truncated, infos = native.step(native.action_space.sample())
-    assert native.worlds.problems[0].samples == 4 * 7  # steps 4 and 8 were resets
-    assert (infos["samples"] == 7).all()
-    assert not truncated.any()
-
-
 def test_disabled_autoreset_takes_a_reset_mask() -> None:
     native = gymnasium.make_vec(
         "MaestroEnv-v0", num_envs=3, autoreset_mode="Disabled", **arguments("MaestroEnv-v0")
@@ -99,38 +89,6 @@ def test_disabled_autoreset_takes_a_reset_mask() -> None:
     assert (observations[2] == 0).all()
     assert infos["_samples"].tolist() == [False, False, True]
     assert not native.step(native.action_space.sample())[3].any()
-
-
-@pytest.mark.parametrize("mask", [np.ones(2, bool), np.ones(3), np.zeros(3, bool)])
-def test_bad_reset_masks(mask: np.ndarray) -> None:
-    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
-    with pytest.raises(EnvError, match="reset_mask"):
-        native.reset(options={"reset_mask": mask})
-
-
-@pytest.mark.parametrize(
-    "actions", [np.zeros((2, 19), int), np.zeros(19, int), np.full((3, 19), 99), np.zeros((3, 19))]
-)
-def test_bad_actions_leave_everything_as_it_was(actions: np.ndarray) -> None:
-    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
-    native.reset(seed=0)
-    with pytest.raises(ActionError, match="expected"):
-        native.step(actions)
-    assert native.worlds.problems[0].samples == 0
-    _, _, _, _, infos = native.step(np.zeros((3, 19), int))
-    assert (infos["samples"] == 1).all()
-
-
-def test_seeds_and_arguments_are_checked() -> None:
-    native = gymnasium.make_vec("MaestroEnv-v0", num_envs=3, **arguments("MaestroEnv-v0"))
-    with pytest.raises(EnvError, match="3, one a world"):
-        native.reset(seed=[1, 2])
-    with pytest.raises(EnvError, match="Did you mean 'SameStep'"):
-        gymnasium.make_vec(
-            "MaestroEnv-v0", num_envs=2, autoreset_mode="SameStp", **arguments("MaestroEnv-v0")
-        )
-    with pytest.raises(EnvError, match="num_envs"):
-        gymnasium.make_vec("MaestroEnv-v0", num_envs=0, **arguments("MaestroEnv-v0"))
 
 
 def test_max_episode_steps_shortens_episodes() -> None:

@@ -86,15 +86,6 @@ def test_stores_hold_chips_and_mappings_of_any_depth(chip: str, tmp_path: Path) 
         assert not verdict.holds
 
 
-def test_a_comparison_has_every_method(tmp_path: Path) -> None:
-    text = mapper(
-        *("compare", "--layers", "resnet18.5", "--objectives", "edp", "--methods"),
-        *("random,ga,expert", "--budget", "100", "--seeds", "1", "-a", "simba", "--workers", "1"),
-        *("--store", str(tmp_path / "c.sqlite"), "--format", "csv"),
-    )
-    assert all(method in text for method in ("random", "ga", "expert"))
-
-
 def test_clusters_name_parameters_by_level(tmp_path: Path) -> None:
     mapper(
         *("cluster", "--layer", "resnet18.5", "-a", "nvdla-cacc", "--samples", "300", "--top"),

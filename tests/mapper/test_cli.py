@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import errno
 import importlib
-import subprocess
 import sys
 from pathlib import Path
 
@@ -50,64 +49,10 @@ def test_the_summary_is_what_the_command_says_of_itself(name: str) -> None:
     assert " ".join(help_text.split()) == cli.SUMMARIES[name]
 
 
-def test_help_imports_nothing_heavy() -> None:
-    script = (
-        "import sys\n"
-        "from mapper.cli import main\n"
-        "try:\n    main(['--help'])\n"
-        "except SystemExit as end:\n    assert end.code == 0, end.code\n"
-        "print(*sorted({m.partition('.')[0] for m in sys.modules}), file=sys.stderr)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    loaded = set(done.stderr.split())
-    heavy = {"numpy", "numba", "scipy", "torch", "ray", "sklearn", "matplotlib", "sqlalchemy"}
-    assert not loaded & (heavy | {"yaml", "gymnasium", "layers", "cost_models"})
-
-
-def test_a_wrong_command_names_the_nearest() -> None:
-    code, _, err = run("serch")
-    assert code == 2
-    assert "'search'" in err
-
-
 def test_version() -> None:
     code, out, _ = run("--version")
     assert code == 0
     assert out.startswith("mapper ")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["layers", "vgg"], "Did you mean 'vgg16'"),
-        (["layers", "nowhere.yaml"], "nowhere.yaml: not found"),
-        (["evaluate", "--layer", "vgg16.1"], "give either --mapping"),
-        (["evaluate", "--mapping", "nowhere.yaml", "-l", "vgg16.1"], "nowhere.yaml: not found"),
-        (["evaluate", "--dataflow", "nowhere.m", "-l", "vgg16.1"], "nowhere.m: not found"),
-        (["search", "--layer", "vgg17.1", "--method", "ga"], "Did you mean 'vgg16'"),
-        (["search", "--layer", "conv:K=0", "--method", "ga"], "conv:K=0"),
-        (["search", "-l", "vgg16.1", "--accelerator", "edgy"], "Did you mean 'edge'"),
-        (["search", "-l", "vgg16.1", "--num-pes", "0"], "num_pes: got 0"),
-        (["search", "-l", "vgg16.1", "--l1-bytes", "big"], "--l1-bytes: got 'big'"),
-        (["search", "-l", "vgg16.1", "--ray-address", "auto"], "add --learner rllib"),
-        (["search", "-l", "vgg16.1", "--limit", "1e6"], "--limit: got '1e6', expected NAME=VALUE"),
-        (["search", "-l", "vgg16.1", "--method", "ga", "--cost-model", "exakt"], "Did you mean"),
-    ],
-)
-def test_wrong_input_is_one_line_and_exit_code_2(words: list[str], message: str) -> None:
-    code, out, err = run(*words)
-    assert code == 2
-    assert message in err
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    assert out == ""
-
-
-@pytest.mark.parametrize("words", [["search"], ["search", "-l", "vgg16.1", "--budget", "0"]])
-def test_the_parser_refuses_with_exit_code_2(words: list[str]) -> None:
-    code, out, _ = run(*words)
-    assert (code, out) == (2, "")
 
 
 def broken() -> None:

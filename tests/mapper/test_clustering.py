@@ -49,19 +49,6 @@ def test_planted_pairs_are_found_by_every_method(method):
     assert cluster(result).assign(4).agents == (("a", "b"), ("c", "d"), ("e",), ("f",))
 
 
-def test_pearson_and_spearman_are_scipys():
-    from scipy.stats import pearsonr, spearmanr
-
-    data = planted()[:, :5]
-    rng = np.random.default_rng(1)
-    data[:, 4] = data[:, 0] ** 2 + rng.integers(0, 30, len(data))
-    for method, reference in (("pearson", pearsonr), ("spearman", spearmanr)):
-        matrix = correlate(data, NAMES[:5], ORDERED[:5], method).matrix
-        for i in range(5):
-            for j in range(i):
-                assert matrix[i, j] == pytest.approx(reference(data[:, i], data[:, j])[0])
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_matrices_are_what_the_first_version_gave(method):
     stored = json.loads((Path(__file__).parent / "data" / "correlations.json").read_text())
@@ -109,13 +96,6 @@ def test_matrix_laws(parameters, rows, method, seed):
     assert np.abs(matrix).max() <= 1.0
     np.testing.assert_array_equal(matrix, matrix.T)
     np.testing.assert_array_equal(np.diag(matrix), 1.0)
-
-
-def test_unknown_method_and_too_few_samples():
-    with pytest.raises(ValueError, match="expected one of pearson"):
-        correlate(planted(), NAMES, ORDERED, "kendall")
-    with pytest.raises(ValueError, match="at least 3"):
-        correlate(planted(2), NAMES, ORDERED)
 
 
 def test_every_budget_is_a_partition_and_each_is_a_refinement():
@@ -169,26 +149,6 @@ def test_assignment_files_round_trip(tmp_path, suffix):
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "expected the fields agents, source"),
-        ("agents: 3", r"agents: got 3"),
-        ("agents: [[a], [1]]", r"agents\.1: got \[1\]"),
-        ("agents: [[a], []]", r"agents\.1: got \[\]"),
-        ("agents: [[a, b], [a]]", "already belongs to agent 0"),
-        ("agents: [[a]]\nfoo: 1", "unknown field 'foo'"),
-        ("agents: [[a", "not valid YAML"),
-    ],
-)
-def test_bad_assignment_files_name_the_place(tmp_path, text, message):
-    path = tmp_path / "agents.yaml"
-    path.write_text(text)
-    with pytest.raises(AssignmentError, match=message) as caught:
-        Assignment.load(path)
-    assert str(path) in str(caught.value)
-
-
 def test_an_assignment_is_checked_against_and_fitted_to_a_layer():
     assignment = Assignment((("tile_K", "tile_C"), ("order_K",)))
     assert assignment.columns(["order_K", "tile_C", "tile_K"]) == [[2, 1], [0]]
@@ -238,12 +198,8 @@ def test_datasets_round_trip_and_refuse_other_files(tmp_path):
     assert (again.names, again.source) == (data.names, data.source)
     pickled = tmp_path / "pickled.npz"
     np.savez(pickled, actions=np.array([{"a": 1}], dtype=object))
-    (tmp_path / "text.npz").write_text("no dataset")
-    for wrong in (pickled, tmp_path / "text.npz"):
-        with pytest.raises(DatasetError, match="is no dataset"):
-            Dataset.load(wrong)
-    with pytest.raises(DatasetError, match="not found"):
-        Dataset.load(tmp_path / "absent.npz")
+    with pytest.raises(DatasetError, match="is no dataset"):
+        Dataset.load(pickled)
 
 
 def test_pictures_show_what_was_computed(tmp_path):
@@ -305,23 +261,20 @@ def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--agents", "many"], "expected auto or a number"),
-        (["--agents", "99"], "expected 1.."),
-        (["--correlation", "kendall"], "pearson"),
-        (["--policy", "randm"], "Did you mean 'random'"),
-        (["--top", "0.01"], "at least 3"),
-        (["--dataset", "nowhere.npz"], "nowhere.npz: not found"),
+        ("--agents 99", "expected 1.."),
+        ("--policy randm", "mean 'random'"),
+        ("--top 0.01", "least 3"),
     ],
 )
-def test_the_command_refuses_bad_input_with_exit_code_2(words, message):
+def test_what_is_found_while_it_explores_is_refused(words, message):
     from typer.testing import CliRunner
 
     from mapper.cli import app
 
-    words = ["cluster", "-l", "mobilenetv2.7", "--samples", "60", *words]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 2
-    assert message in " ".join(result.output.split())
+    more = words.split()
+    done = CliRunner().invoke(app, ["cluster", "-l", "mobilenetv2.2", "--samples", "300", *more])
+    assert done.exit_code == 2
+    assert message in done.output
 
 
 def test_the_reward_is_a_column_on_request():

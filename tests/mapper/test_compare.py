@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mapper.compare import FORMATS, CompareError, Summary, collect, make_plan, make_tables
+from mapper.compare import FORMATS, Summary, collect, make_plan, make_tables
 from mapper.compare.curves import bands, ratio_bars, target_bars
 from mapper.compare.entry import Board, ComparedCase, ComparedRun
 from mapper.compare.formats import as_terminal
@@ -242,26 +242,3 @@ def test_a_class_that_no_package_registers_is_compared(tmp_path):
     with Store(str(tmp_path / "runs.sqlite")) as store:
         bests = {run.spec["label"]: run.best_value for run in store.runs()}
     assert bests["halves:Half"] == bests["random"]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"methods": ["gaa"]}, "Did you mean 'ga'"),
-        ({"methods": ["ga:population"]}, "NAME:OPTION=VALUE"),
-        ({"methods": ["ga", "ga"]}, "twice"),
-        ({"methods": ["nowhere.at_all:Mine:size=3"]}, "no module 'nowhere'"),
-        ({"methods": ["runs:Store"]}, "searcher 'runs:Store'"),
-        ({"layers": []}, "--layers: got nothing"),
-        ({"layers": ["mobilenetv3.2"]}, "mobilenetv2"),
-        ({"objectives": ["latancy"]}, "Did you mean 'latency'"),
-        ({"budget": 0}, "--budget"),
-        ({"accelerator": "egde"}, "Did you mean 'edge'"),
-        ({"space": {"tile": "any"}}, "unknown option 'tile'.*Did you mean 'tiles'"),
-    ],
-)
-def test_mistakes_are_named(change, message):
-    arguments = {"layers": [TINY], "objectives": ["latency"], "methods": ["random"]} | change
-    with pytest.raises(ValueError, match=message) as caught:
-        make_plan(**arguments)
-    assert not isinstance(caught.value, CompareError) or str(caught.value)

@@ -91,36 +91,6 @@ def test_a_whole_network_brings_its_layers() -> None:
     assert "holds 2 layers" in err
 
 
-@pytest.mark.parametrize("option", ["--mapping", "--dataflow"])
-def test_empty_files(option: str, tmp_path: Path) -> None:
-    path = tmp_path / "empty"
-    path.write_text("")
-    code, out, err = evaluate("-l", "vgg16.1", option, str(path))
-    assert (code, out) == (2, "")
-    assert str(path) in err
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("orders: [KCYXRS]\n", "missing fields"),
-        ("[1, 2]\n", "expected named fields"),
-        ("orders: [\n", "not valid YAML"),
-        (
-            "{orders: [KCYXRS, KCYXRS], parallel: [K, K], tiles: [{K: 0}, {}], cluster_size: 1}",
-            "tiles[0].K: got 0",
-        ),
-    ],
-)
-def test_bad_mappings_name_the_file_and_the_field(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "bad.yaml"
-    path.write_text(text)
-    code, _, err = evaluate("-l", "vgg16.1", "--mapping", str(path))
-    assert code == 2
-    assert str(path) in err
-    assert message in err
-
-
 def test_raw_figures_of_the_maestro_model() -> None:
     words = ["-l", "mobilenetv2.2", "--mapping", MAPPING, "--no-guard"]
     assert evaluate_json(*words, "--cost-model", "maestro")["costs"]["maestro"]["feasible"]

@@ -26,14 +26,13 @@ from cost_models import (
     with_fields,
 )
 from layers import TENSORS
-from mapper.cli import main
 from mapper.export.accelforge_files import arch_nodes, mapping_nodes
 from mapper.export.chip_stores import ChipStores
 from mapper.export.export_files import PROGRAMS, TOOLS, files_for
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError, loop_nest
 from mapper.export.timeloop_files import mapping as timeloop_mapping
-from mapper.export.zigzag_files import ZigZagPort, spatial_loops, temporal_loops
+from mapper.export.zigzag_files import spatial_loops, temporal_loops
 
 LAYER = layers.parse("conv:K=8,C=4,Y=14,X=14,R=3,S=3")
 CHIP = Accelerator(16, 512, 16384, 16, 4)
@@ -100,11 +99,6 @@ def test_every_tools_loops_are_the_whole_layer():
         assert timeloop_factors(nest) == [nest.extents.get(dim, 1) for dim in "KCYXRS"]
         assert accelforge_tiles(nest) == {1}
         assert zigzag_macs(nest) == nest.layer.macs
-
-
-def test_a_port_has_a_width():
-    with pytest.raises(ValueError, match="bandwidth_min"):
-        ZigZagPort(name="r_port_1", type="read", bandwidth_min=0, bandwidth_max=8, allocation=[])
 
 
 # sha256 of all files of MAPPING on CHIP and on archgym, as version 0.2.0 wrote them
@@ -177,29 +171,6 @@ def test_layers_of_other_kinds():
                 assert files_for(tool, ExportSource(layer, CHIP, mapping), pad=True)
 
 
-def test_what_cannot_be_exported():
-    source = ExportSource(layers.parse("conv:K=7,C=4,Y=14,X=14,R=3,S=3"), CHIP, MAPPING)
-    with pytest.raises(ExportError, match=r"tiles of K cover 8, the layer has 7.*--pad"):
-        files_for("zigzag", source)
-    assert files_for("zigzag", source, pad=True)
-    with pytest.raises(ExportError, match="Did you mean 'timeloop'"):
-        files_for("timelop", source)
-    with pytest.raises(ExportError, match="more than the chip's 2"):
-        loop_nest(LAYER, Accelerator(2), MAPPING)
-
-
-def test_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("m.yaml").write_text(yaml.safe_dump(MAPPING.to_dict()))
-    words = ["export", "--to", "timeloop", "--layer", "conv:K=8,C=4,Y=14,X=14,R=3,S=3"]
-    with pytest.raises(SystemExit) as ended:
-        main([*words, "--mapping", "m.yaml", "--out", "out"])
-    assert ended.value.code in (0, None)
-    assert {path.name for path in Path("out").iterdir()} == {
-        "arch.yaml", "problem.yaml", "mapping.yaml",
-    }  # fmt: skip
-
-
 def test_zigzag_counts_three_levels_as_the_exact_model_or_by_named_rules():
     rows = list(export_counts.compare(list(export_cases.cases(30, 0))))
     assert len(rows) > 400
@@ -270,12 +241,6 @@ DEEP_MAPPING = ChainMapping(
         Entry("Lanes", {"K": 1, "C": 1, "Y": 1, "X": 1, "R": 1, "S": 1}),
     )
 )
-
-
-@pytest.mark.parametrize("tool", ["zigzag", "timeloop", "accelforge"])
-def test_a_list_of_levels_is_exported(tool):
-    texts = files_for(tool, ExportSource(LAYER, DEEP, DEEP_MAPPING))
-    assert "GlobalBuffer" in "".join(texts.values())
 
 
 def test_bypass_and_two_dimensions_side_by_side_are_exported():

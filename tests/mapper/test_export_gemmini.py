@@ -73,8 +73,6 @@ def test_the_heuristic_leaves_no_factor_that_could_grow():
 
 
 def test_what_tiled_matmul_cannot_do():
-    with pytest.raises(ExportError, match="have 40 of I, expected a multiple of 16"):
-        files_for("gemmini", ExportSource(LAYER, CHIP, mapping(40, 32, 64)))
     texts = files_for("gemmini", ExportSource(LAYER, CHIP, mapping(40, 32, 64)), pad=True)
     assert "TILE_I 3\n" in texts["tiled_matmul.h"]
     assert files_for("gemmini", ExportSource(LAYER, CHIP, mapping(64, 96, 256)))
@@ -82,12 +80,3 @@ def test_what_tiled_matmul_cannot_do():
     single = Accelerator.load("gemmini-16")
     with pytest.raises(ExportError, match=r"infeasible|give smaller tiles"):
         files_for("gemmini", ExportSource(wide, single, mapping(512, 512, 64)))
-    for text in (
-        "gemm:M=8,N=8,K=8,batch=2",
-        "conv:K=8,C=8,Y=9,X=9,R=3,S=3",
-        "dsconv:C=8,Y=4,X=4,R=1,S=1",
-    ):
-        with pytest.raises(ExportError, match="no product of two matrices"):
-            files_for("gemmini", ExportSource(layers.parse(text), CHIP, mapping(8, 8, 8)))
-    with pytest.raises(ExportError, match="expected a square array"):
-        files_for("gemmini", ExportSource(LAYER, Accelerator.load("edge"), mapping(8, 8, 8)))

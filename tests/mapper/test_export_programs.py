@@ -14,7 +14,6 @@ from maestro_env import Problem
 from mapper.export.c_program import c_files
 from mapper.export.export_files import files_for
 from mapper.export.export_source import ExportSource
-from mapper.export.loop_nest import ExportError
 from mapper.export.python_program import python_files
 from tests.cost_models.chains import random_chip, random_mapping
 from tests.mapper.programs import by_numpy, operands, random_case, run_c, run_python, simulated
@@ -101,13 +100,3 @@ def test_deep_nests_stay_within_pythons_blocks():
     assert text.count("for ") > 20
     assert "def inside16():" in text
     compile(text, "deep.py", "exec")
-
-
-def test_what_is_infeasible_is_refused():
-    source = one_mac()
-    small = ExportSource(source.layer, Accelerator(4096, l1_bytes=1), source.mapping)
-    for tool in ("c", "python"):
-        with pytest.raises(ExportError, match=r"infeasible on this chip: .*L1"):
-            files_for(tool, small)
-    with pytest.raises(ExportError, match="--openmp: got --to python, expected --to c"):
-        files_for("python", source, openmp=True)

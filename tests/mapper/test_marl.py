@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import baselines
-from baselines import SearcherError
 from cost_models import capabilities_of
 from maestro_env import BudgetExhausted, Problem, nest_keys
 from mapper.clustering import Assignment, AssignmentError
@@ -182,28 +181,6 @@ def test_every_option_runs_and_finds_a_mapping(options):
     actions, result = samples_of(baselines.load("marl", **options), 300)
     assert len(actions) == 300
     assert np.isfinite(result.best_value)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"learner": "torch"}, "expected batched or rllib"),
-        ({"reward": "raw"}, "expected one of improvement"),
-        ({"local": 1.3}, "local: got 1.3"),
-        ({"mode": "printed"}, "expected search or paper"),
-        ({"mode": "paper", "surrogate": 0}, "'paper' has no surrogate; leave that out"),
-        ({"elites": 0}, "elites: got 0"),
-        ({"worlds": 0}, "worlds: got 0"),
-        ({"elites": -1}, "elites: got -1"),
-        ({"surrogate": -1}, "surrogate: got -1"),
-        ({"proposals": 0}, "proposals: got 0"),
-        ({"growth": 0.5}, "growth: got 0.5"),
-        ({"agent": 3}, "Did you mean 'agents'"),
-    ],
-)
-def test_bad_options_are_named(options, message):
-    with pytest.raises(SearcherError, match=message):
-        baselines.load("marl", **options)
 
 
 def test_agents_come_from_a_number_a_file_or_the_nearest_layer(tmp_path):

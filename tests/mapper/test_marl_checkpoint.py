@@ -15,7 +15,6 @@ from tests.mapper.marl_runs import problem, samples_of
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 from mapper.marl.checkpoint import POLICIES, SEARCH, CheckpointError
-from mapper.marl.elites import Elites
 
 
 def interrupted(tmp_path, after, **options):
@@ -59,13 +58,6 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
         baselines.load("marl", checkpoint=path, worlds=4).search(problem(), 600, 0)
     with pytest.raises(CheckpointError, match="another problem"):
         searcher.search(Problem("mobilenetv2.7", "edge", "latency"), 600, 0)
-
-
-def test_nothing_is_unpickled_from_a_checkpoint(tmp_path):
-    path = tmp_path / "state.pt"
-    torch.save({"version": SEARCH.version, "evil": Elites.empty}, path)
-    with pytest.raises(CheckpointError, match="is no checkpoint"):
-        baselines.load("marl", warm_start=str(path)).search(problem(), 100, 0)
 
 
 def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):

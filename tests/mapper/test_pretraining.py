@@ -9,11 +9,11 @@ import cost_models
 from mapper.cli import main
 from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training import experiment
-from mapper.pretrained.training.experiment import Pretraining, agents_file, schedule_of
+from mapper.pretrained.training.experiment import Pretraining, agents_file
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
-from mapper.pretrained.weights import PretrainedError, load
+from mapper.pretrained.weights import load
 from marl_runs import Context, StopRun
 from tests.mapper.pretrained_cases import random_problems
 
@@ -135,20 +135,3 @@ def main_without_exit(words):
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 0
-
-
-@pytest.mark.parametrize("minutes", [0.0, -1.0, float("nan")])
-def test_a_training_of_no_length_is_refused(minutes):
-    with pytest.raises(PretrainedError, match="above 0"):
-        schedule_of(minutes)
-
-
-def test_the_command_refuses_wrong_input(capsys, tmp_path):
-    for words in (
-        ["--out", str(tmp_path / "a.pt")],
-        ["--out", "a.safetensors", "--cpu-minutes", "0"],
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main(["pretrain", *words])
-        assert ended.value.code == 2
-    assert "expected" in capsys.readouterr().err

@@ -71,8 +71,3 @@ def test_the_correction_learns_what_the_price_does_not_say():
     correction.learn(points[:50], prices[:50], values[:50])
     expected = correction.expect(points[50:], prices[50:], 0.0)
     assert np.abs(expected - values[50:]).mean() < 0.2
-
-
-def test_drafts_of_none_are_refused():
-    with pytest.raises(ValueError, match="drafts"):
-        Proxy(drafts=0)

@@ -15,7 +15,6 @@ import pytest
 from typer.testing import CliRunner
 
 from mapper.cli import app
-from marl_runs import RayConnectionError, check_ray_address
 
 ROOT = Path(__file__).parents[2]
 HEAD_S = 60.0
@@ -131,9 +130,3 @@ def test_a_head_that_asks_for_another_token_is_named_with_the_remedy(head, tmp_p
     done = mapper(stranger, *words)
     assert done.returncode == 2
     assert "put what its ~/.ray/auth_token holds into RAY_AUTH_TOKEN" in done.stderr
-
-
-@pytest.mark.parametrize("address", ["head", "ray://head:10001", ":6379", "head:port", ""])
-def test_what_is_no_address_is_refused(address):
-    with pytest.raises(RayConnectionError, match=r"expected auto, HOST:PORT"):
-        check_ray_address(address)

@@ -239,10 +239,6 @@ def test_a_network_file_that_is_damaged_is_named(tmp_path):
 
 
 def test_mistakes_are_named(tmp_path):
-    with pytest.raises(ReportError, match="is no folder"):
-        from_folder(tmp_path / "no")
-    with pytest.raises(ReportError, match="holds neither"):
-        from_folder(tmp_path)
     Store.open(tmp_path / "empty.sqlite").close()
     with pytest.raises(ReportError, match="holds no searches"):
         from_store(str(tmp_path / "empty.sqlite"))

@@ -64,14 +64,6 @@ def test_rm_asks_a_person(path, monkeypatch, answer, left):
     assert len(Store.open(path).runs()) == left
 
 
-def test_mistakes_are_named(path, tmp_path):
-    missing = call("list", "--store", str(tmp_path / "no.sqlite")).exception
-    assert isinstance(missing, StoreError)
-    assert isinstance(call("show", "77", "--store", path).exception, StoreError)
-    wrong = call("list", "--status", "finishd", "--store", path).exception
-    assert "Did you mean 'finished'" in str(wrong)
-
-
 def test_a_search_with_a_judge_is_said_to_count_as_in_0_2(path):
     assert "samples counted as in 0.2" not in call("show", "1", "--store", path).output
     with sqlite3.connect(path) as store:

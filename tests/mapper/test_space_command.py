@@ -6,8 +6,6 @@ import json
 import math
 from functools import partial
 
-import pytest
-
 import layers
 from cost_models import Accelerator
 from maestro_env import MapSpace
@@ -40,18 +38,3 @@ def test_the_table_of_the_paper_stands_below() -> None:
     assert lines["linear"][-2:] == ["3.60e4", "4.66e13"]
     assert lines["attention"][-2:] == ["7.20e8", "3.73e26"]
     assert lines["convolution"][-2:] == ["1.05e13", "1.18e39"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--layer", "mobilnetv2.2"), "Did you mean 'mobilenetv2"),
-        (("--network", "vgg"), "Did you mean 'vgg16'"),
-        (("--layer", "mlp.0", "--network", "mlp"), "expected one of them"),
-        (("--layer", "mlp.0", "--space", "tile=any"), "tiles"),
-    ],
-)
-def test_bad_input_is_a_line_and_exit_code_2(words: tuple[str, ...], message: str) -> None:
-    code, out, err = space(*words)
-    assert (code, out) == (2, "")
-    assert message in err

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 import marl_mapper
 from mapper.cli import app
-from marl_runs import BoardError, MetricBoard, check_board
 
 TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
 
@@ -80,13 +79,3 @@ def test_mlflow_reads_what_a_search_drew(tmp_path):
     assert "random on" in run.info.run_name
     read = [(one.step, one.value) for one in client.get_metric_history(run.info.run_id, "best")]
     assert sorted(read) == values
-
-
-def test_mistakes_are_named(tmp_path):
-    for wrong in ("board:here", "mlflow:", "tensorboard"):
-        with pytest.raises(BoardError, match="expected tensorboard:FOLDER or mlflow:FOLDER"):
-            check_board(wrong)
-    done = CliRunner().invoke(app, ["search", "--layer", TINY, "--log", "x:y"])
-    assert done.exit_code == 2
-    with MetricBoard(None, "nothing") as board:
-        board.add("best", 1.0, 1)

@@ -90,22 +90,6 @@ def test_a_model_without_bounds_is_searched():
     assert found.gap is None or found.gap >= 0
 
 
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (lambda: marl_mapper.map("mobilenetv3.2"), "not known"),
-        (lambda: marl_mapper.map(3), "expected a layer"),
-        (lambda: marl_mapper.map([]), "no layers"),
-        (lambda: marl_mapper.map_many("resnet18"), r"expected a list: \['resnet18'\]"),
-        (lambda: marl_mapper.map_many([TINY], "edge"), "chips: got 'edge'"),
-        (lambda: marl_mapper.map(TINY, "egde"), "edge"),
-    ],
-)
-def test_mistakes_are_named(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()
-
-
 def test_notebooks_show_results_escaped(mapped):
     comparison = compare(TINY, mapped.accelerator, mapped.mapping)
     shown = [mapped.cost, mapped.mapping, mapped.result, comparison, mapped]
@@ -235,8 +219,3 @@ def test_the_users_program_runs(tmp_path, monkeypatch, capsys):
     runpy.run_path(str(Path(__file__).with_name("user_program.py")))
     assert "latency" not in capsys.readouterr().err
     assert (tmp_path / "answers.db").is_file()
-
-
-def test_a_misspelt_option_is_named():
-    with pytest.raises(LibraryError, match="Did you mean 'timeout'"):
-        marl_mapper.map(TINY, timout=3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -316,69 +315,3 @@ def test_a_team_plays_worlds_of_other_suites(
     assert np.isfinite(step.rewards).all()
     assert not step.terminated.any()
     np.testing.assert_array_equal(TeamWorlds(find_task(name), 2).look().obs, before)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("train -t rware-tiny", "expected rware-SIZE-Nag"),
-        ("train -t pursuit-0", "expected pursuit-N"),
-        ("train --sparsity 0", "sparsity=0 leaves nothing out of arm 'mast'"),
-        ("train --set mixer=qmux", "mixer 'qmux' is not known.*Did you mean 'qmix'"),
-        ("train --set operator=soft-melowmax", "Did you mean 'soft-mellowmax'"),
-        ("train --set returns=hybird", "Did you mean 'hybrid'"),
-        ("train --set buffer=tow", "Did you mean 'two'"),
-        ("train --set growth=rigle", "Did you mean 'rigl'"),
-        ("train --set drop_rule=magnitud", "Did you mean 'magnitude'"),
-        ("train --agents mpl", "Did you mean 'mlp'"),
-        ("train --arm dense --set growth=set", "arm 'dense' is dense and grows nothing"),
-        ("train --set agent_sparsities=.9,.8", "add --own"),
-        ("train --own --set agent_sparsities=.9,1", "agent_sparsities=1: expected"),
-        ("train --set counted=steps", "expected one of episodes, updates"),
-        ("train --config nowhere.yaml", "nowhere.yaml"),
-        ("train --config list.yaml", "expected settings by name"),
-        ("train --config bad.yaml", "bad.yaml: gamma: got 'fast'"),
-        ("train --config odd.yaml", "setting 'gama' is not known.*Did you mean 'gamma'"),
-        ("sweep list.yaml", "expected a mapping with some of"),
-        ("sweep odd.yaml", "entry 'gama' is not known"),
-        ("sweep vary.yaml", "vary: gamma: expected a list"),
-        ("sweep arms.yaml", "arm 'mats' is not known"),
-        ("sweep base.yaml", "base: expected settings by name"),
-        ("sweep runs.yaml", "runs: expected a list of blocks"),
-        ("sweep time.yaml", "cpu_s=long: expected a number"),
-        ("train -t rewards:make", "differ between agents; expected one reward for the team"),
-    ],
-)
-def test_wrong_parts_and_files_are_told(
-    words: str, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
-    for name, text in (
-        ("list", "[1, 2]"), ("bad", "gamma: fast"), ("odd", "gama: 0.9"),
-        ("vary", "vary: {gamma: 0.9}"), ("arms", "vary: {arm: [mats]}"), ("base", "base: 3"),
-        ("runs", "runs: 3"), ("time", "cpu_s: long"),
-    ):  # fmt: skip
-        Path(f"{name}.yaml").write_text(text)
-    Path("rewards.py").write_text(REWARDS)
-    with pytest.raises(SystemExit) as left:
-        main(words.split())
-    assert left.value.code == 2
-    assert re.search(message, capsys.readouterr().err)
-    assert not list(tmp_path.glob("*.db"))
-
-
-REWARDS = """
-from mpe_marl import make_spec
-from mpe_marl.worlds.parallel import ParticleWorld
-
-
-class Uneven(ParticleWorld):
-    def step(self, actions):
-        obs, rewards, *rest = super().step(actions)
-        return obs, {name: float(i) for i, name in enumerate(rewards)}, *rest
-
-
-def make():
-    return Uneven(make_spec("simple_spread", 3))
-"""

@@ -1,6 +1,5 @@
 """Whole runs: resumed ones are uninterrupted ones, backends agree, what is kept plays the same."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from mast.arms import ARMS
-from mast.cli import main
 from mast.comparing import summary
 from mast.config import ALGORITHMS, MastConfig
 from mast.exporting import SparsePolicy
@@ -168,29 +166,3 @@ def test_tiny_networks_cost_what_sparse_ones_do(sparsity):
 def test_a_configuration_comes_back_from_its_plain_values(arm):
     config = replace(SMALL, arm=arm, sparsity=0.9, lam=0.3)
     assert MastConfig.of(config.plain()) == config
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("train --sparsity 1", "sparsity=1.0: expected a number from 0 below 1"),
-        ("train --sparsity 0.9999", "one of 3 layers empty; expected at most"),
-        ("train --arm block4 --sparsity 0.97 --set hidden=6", "nearest sparsity|layers empty"),
-        ("train --arm mats", "arm 'mats' is not known"),
-        ("train --task sprad-3", "task 'sprad-3' is not known"),
-        ("train --without sms", "Did you mean 'sm'"),
-        ("train --arm dense --without sm", "has no part 'sm'"),
-        ("train --set left_dense=agent", "Did you mean 'agents'"),
-        ("train --algo vdn --set left_dense=agents", "leaves no layer sparse"),
-        ("train --set lam=1.5", "lam=1.5: expected a number from 0 to 1"),
-        ("train --set q=-1", "q=-1: expected"),
-        ("train --backend compiled --device cuda", "backend 'compiled' runs on the CPU|not there"),
-        ("play nothing.safetensors", "not found; expected a file"),
-    ],
-)
-def test_wrong_input_is_told(words, message, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as left:
-        main(words.split())
-    assert left.value.code == 2
-    assert re.search(message, capsys.readouterr().err)

@@ -7,7 +7,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
-from marl_runs import DeviceError
 from mpe_marl.clock import UPDATE_PHASES, Clock
 from mpe_marl.errors import MpeError
 from mpe_marl.learners import ALGORITHMS, MODES, LearnerConfig, make_learner
@@ -263,22 +262,17 @@ def test_every_update_phase_is_timed():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: LearnerConfig(algorithm="madpg"), "Did you mean 'maddpg'"),
-        (lambda: LearnerConfig(mode="fold"), "Did you mean 'folded'"),
-        (lambda: LearnerConfig(lr=0), "lr=0"),
         (
             lambda: LearnerConfig(algorithm="iddpg", mode="shared", share_parameters=True),
             "expected 'maddpg'",
         ),
-        (lambda: LearnerConfig(share_parameters=True), "expected mode 'shared' or 'folded'"),
         (lambda: make_learner(Schema(2, 3, 5), LearnerConfig(mode="folded")), "mode 'shared'"),
-        (lambda: make_learner(Schema(2, 3, 5), LearnerConfig(device="cudaa")), "try 'cpu'"),
         (lambda: after("shared", "joint", "uniform", "maddpg"), "use law 'shared'"),
         (lambda: after("folded", "joint", "shared", "maddpg"), "use replay layout 'state'"),
     ],
 )
 def test_wrong_use_is_explained(make, message):
-    with pytest.raises((MpeError, DeviceError), match=message):
+    with pytest.raises(MpeError, match=message):
         make()
 
 

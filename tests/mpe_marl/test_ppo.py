@@ -167,9 +167,7 @@ def test_commands_take_what_is_usual_for_the_algorithm():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: LearnerConfig("mapo"), "Did you mean 'mappo'"),
         (lambda: LearnerConfig("ippo", mode="loop"), "expected mode 'batched'"),
-        (lambda: LearnerConfig("ippo", epochs=0), "epochs=0"),
         (lambda: TrainConfig(law="shared", learner=LearnerConfig("ippo")), "has no replay"),
         (lambda: TrainConfig(n_worlds=7, learner=LearnerConfig("ippo")), "multiple of the worlds"),
         (lambda: trainer().replay, "expected one of maddpg"),

@@ -157,13 +157,6 @@ def test_learning_curves_are_means_over_seeds_with_their_interval(tmp_path):
     assert figures.left_out({**runs, "simple_tag/3 maddpg uniform-joint seed 1": runs[name]}) == []
 
 
-def test_a_folder_that_cannot_be_written_is_named_before_measuring(tmp_path, capsys):
-    (tmp_path / "file").write_text("")
-    code, _, err = run(capsys, "profile", "-n", "3", "--figures", str(tmp_path / "file" / "in"))
-    assert code == 2
-    assert "Name another" in err
-
-
 def test_every_variant_is_a_valid_configuration():
     for name in comparing.VARIANTS:
         comparing.variant(TrainConfig(), name)
@@ -233,35 +226,6 @@ def test_command_line(tmp_path, capsys, monkeypatch):
     drawn = sorted(p.name for p in (tmp_path / "out").iterdir())
     names = ("2-papers", "2", "3", "4", "5", "6")
     assert drawn == [f"figure{name}.{end}" for name in names for end in ("pdf", "png", "svg")]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["train", "--law", "unifrm"], "Did you mean 'uniform'"),
-        (["train", "--mode", "folded"], "use law 'shared'"),
-        (["compare", "--variant", "bseline"], "Did you mean 'baseline'"),
-        (["plot", "nothing.json"], "not found"),
-        (["plot", __file__], "not valid JSON"),
-        (["profile", "-n", "0"], "-n: got '0'"),
-    ],
-)
-def test_wrong_input_ends_with_code_2(words, message, capsys):
-    code, _, error = run(capsys, *words)
-    assert code == 2
-    assert message in error
-
-
-def test_help_is_quick_to_import():
-    import subprocess
-    import sys
-
-    heavy = ("torch", "matplotlib", "numba", "sqlalchemy")
-    script = f"import sys, mpe_marl.cli; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
 
 
 def test_settings_know_all_layouts_before_they_are_compiled():

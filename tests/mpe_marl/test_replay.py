@@ -305,13 +305,11 @@ def test_a_million_transitions_of_48_agents_fit_in_2_gb():
     ("make", "message"),
     [
         (lambda s: Replay(s, layout="jiont"), "Did you mean 'joint'"),
-        (lambda s: Replay(s, law="neighbour"), "Did you mean 'neighbor'"),
         (lambda s: Replay(s, batch=0), "batch=0"),
         (lambda s: Replay(s, 100).sample(), "empty replay store"),
         (lambda s: Replay(Schema(2, 3, 5), 100, "state"), "use layout 'joint'"),
         (lambda s: Replay(Schema(2, 3, 5, streams=64), 10), "capacity=10"),
         (lambda s: Neighbor(edges="wrap"), "clip, drop, short"),
-        (lambda s: make_law("uniform", 5), "neighbors=5 has no meaning for sampling law 'uniform'"),
         (lambda s: make_law("neighbor", 0), "neighbors=0"),
     ],
 )

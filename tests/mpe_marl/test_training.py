@@ -114,39 +114,6 @@ def test_a_run_goes_to_the_store_and_is_not_done_twice(tmp_path):
     assert runs[0].standing(20.7488) == "mean reward -20.7"  # the store minimises its negative
 
 
-def test_an_interrupted_run_continues_to_the_same_end(tmp_path, monkeypatch):
-    made = Training(config(), seed=3, budget=8, report_every=2)
-    real_run = Trainer.run
-
-    def interrupted(self, episodes, on_step=None):
-        real_run(self, 5, on_step)
-        os.kill(os.getpid(), signal.SIGINT)
-        return real_run(self, episodes, on_step)
-
-    with Store.open(tmp_path / "runs.db") as store, Store.open() as calm:
-        monkeypatch.setattr(Trainer, "run", interrupted)
-        assert run_all([made], store, reporter=SilentReporter()).interrupted
-        assert list(tmp_path.rglob("checkpoint.pt"))
-        monkeypatch.setattr(Trainer, "run", real_run)
-        for opened in (store, calm):
-            assert run_all([made], opened, reporter=SilentReporter()).finished
-        assert not list(tmp_path.rglob("checkpoint.pt"))
-        steps, rewards = store.metrics(1, "mean_reward")
-        assert steps.tolist() == [2, 4, 6, 8]
-        np.testing.assert_array_equal(rewards, calm.metrics(1, "mean_reward")[1])
-        assert store.run(1).result["mean_reward"] == calm.run(1).result["mean_reward"]
-
-
-def test_any_world_trains():
-    pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
-    made = config(world="mpe2.simple_speaker_listener_v4:parallel_env")
-    trainer = Trainer(made, seed=1)
-    trainer.run(3)
-    assert trainer.history.updates > 0
-    assert np.isfinite(trainer.history.rewards).all()
-    assert len(random_rewards(made, 2)) == 2
-
-
 @pytest.mark.slow
 def test_spread_is_learnt_in_a_few_hundred_episodes():
     learner = LearnerConfig(mode="folded", hidden=32)
@@ -163,22 +130,13 @@ def test_spread_is_learnt_in_a_few_hundred_episodes():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"world": "simple_tg"}, "Did you mean 'simple_tag'"),
-        ({"law": "shard"}, "Did you mean 'shared'"),
-        ({"batch": 0}, "batch=0"),
         ({"mode": "folded", "law": "shared"}, "use replay layout 'state'"),
-        ({"mode": "shared"}, "use law 'shared'"),
         ({"world": "mpe2.nothing:here", "layout": "state"}, "Use 'joint'"),
     ],
 )
 def test_wrong_settings_are_explained(options, message):
     with pytest.raises(MpeError, match=message):
         config(**options)
-
-
-def test_a_world_that_is_not_there_is_explained():
-    with pytest.raises(MpeError, match=r"expected module:function"):
-        Trainer(config(world="mpe2.nothing:here"))
 
 
 def test_what_ctrl_c_left_undone_is_no_fault(tmp_path, monkeypatch, capsys):

@@ -11,7 +11,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from mst.attention import PATTERNS, Attention, check_pattern, distances, visible, visible_pairs
 from mst.attention.fixed import fixed_attention
-from mst.errors import MstError
 from sparse_training import offset_attention
 
 BY_DISTANCE = [pattern for pattern in PATTERNS if Attention(pattern).rule.by_distance]
@@ -113,16 +112,6 @@ def test_hidden_keys_change_nothing():
     again = offset_attention(qkv, 1, 2, (0, 1, 2))
     assert torch.equal(found[:, :16], again[:, :16])
     assert torch.equal(found[:, 16 + 9 :], again[:, 16 + 9 :])
-
-
-@pytest.mark.parametrize(
-    ("pattern", "window", "stride", "wrong"),
-    [("local", 30, 64, "window"), ("strided", 32, 60, "stride"), ("fixed", 32, 0, "stride"),
-     ("local+strided", 512, 64, "window")],
-)  # fmt: skip
-def test_windows_and_strides_must_divide_the_context(pattern, window, stride, wrong):
-    with pytest.raises(MstError, match=f"{wrong}: got .* divisor of the context 256; take"):
-        check_pattern(pattern, 256, window, stride)
 
 
 def test_what_a_pattern_does_not_use_may_be_anything():

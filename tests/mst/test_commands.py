@@ -79,41 +79,6 @@ def test_operations_are_counted(capsys):
     assert "Neither is time" in capsys.readouterr().out
 
 
-WRONG = [
-    (["train", "--arm", "mts"], "arm 'mts'", "Did you mean 'mst'"),
-    (["train", "--preset", "smal"], "preset 'smal'", "Did you mean 'small'"),
-    (["train", "--sparsity", "1"], "sparsity=1", "expected"),
-    (["train", "--stride", "60"], "stride: got 60", "divisor of the context 256"),
-    (["train", "--window", "33"], "window: got 33", "divisor of the context 256"),
-    (["train", "--phases", "ultra:0-.5"], "phases", "add up to 1"),
-    (["train", "--arm", "mst-block4", "--width", "126", "--heads", "2"], "block4", "take 128"),
-    (["train", "--micro-batch", "3"], "micro_batch: got 3", "divisor of the batch"),
-    (["train", "--lr-by-density", "2"], "by_density=2.0", "expected a number from 0 to 1"),
-    (["train", "--tokens", "5"], "tokens: got 5", "one update"),
-    (["train", "--backend", "compiled", "--device", "cuda"], "compiled", "--device cpu"),
-    (["train", "--optimizer-state", "lokal"], "lokal", "local"),
-    (["compare", "--by", "flop"], "--by 'flop'", "Did you mean 'flops'"),
-    (["compare", "--arms", "dense,mst-lon"], "mst-lon", "Did you mean 'mst-long'"),
-    (["train", "--corpus", "no/such/folder"], "manifest.json", "mst data"),
-    (["train", "--sparsity", "0.99999"], "0.99999", "leaves"),
-]
-
-
-@pytest.mark.parametrize(("words", "what", "mend"), WRONG)
-def test_wrong_input_is_refused(words, what, mend, place, capsys):
-    given = [] if "--corpus" in words else place[:2]
-    run(*words, *given, *place[2:], code=2)
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert what in said
-    assert mend in said
-
-
-def test_more_tokens_than_text(place, capsys):
-    run("train", "--tokens", "1000000000", *place, code=2)
-    assert "--repeat" in capsys.readouterr().err
-
-
 def test_other_text_than_a_run_began_with(corpus_folder, tmp_path):
     wanted = Wanted(tokens=8192).arm_run("dense")
     run_of_other = SparsePretraining("dense", wanted.config, "0" * 64, str(corpus_folder), 0, 8192)

@@ -14,8 +14,6 @@ pytest.importorskip("tokenizers", reason="extra `bpe` is not installed")
 from mst.cli import main
 from mst.data import Corpus, PairTokenizer, Shards, TokenizerChoice, build_own, parts, shards
 from mst.data.parts import TextPart, pieces
-from mst.data.tokenizer import LEAST_SIZE, read_tokenizer
-from mst.errors import CorpusError
 from mst.evaluating import bits_per_byte
 from mst.model import SparseGpt
 
@@ -214,20 +212,6 @@ def test_a_file_of_settings_goes_in_and_the_resolved_one_is_the_run(book, tmp_pa
     run("train", "--config", str(resolved), "--json")
     (again,) = json.loads(capsys.readouterr().out)
     assert again == row
-    for text, says in [
-        ("layer: 1", "option 'layer' is not known.*Did you mean 'layers'"),
-        ("layers: x", "layers"),
-        ("layers: 0", "layers"),
-        ("layers: {a: 1}", "expected one value"),
-        ("layers: [1, 2]", "expected one value"),
-        ("- 1", "expected settings by name"),
-        ("a: [", "not valid YAML"),
-    ]:
-        Path("wrong.yaml").write_text(text)
-        run("train", "--config", "wrong.yaml", code=2)
-        assert re.search(says, capsys.readouterr().err)
-    run("train", "--config", "nowhere.yaml", code=2)
-    assert "nowhere.yaml: not found" in capsys.readouterr().err
 
 
 def test_a_loss_that_is_no_number_keeps_the_last_good_model(book, capsys, monkeypatch):
@@ -259,12 +243,3 @@ def test_a_context_longer_than_the_text_is_refused(book, capsys):
     capsys.readouterr()
     run(*words, "--context", "4096", "--tokens", "65536", code=2)
     assert "bytes to train on, expected 4096 at least" in capsys.readouterr().err
-
-
-def test_tokenizers_that_are_none(tmp_path):
-    path = tmp_path / "tokenizer.json"
-    for content in ("{}", "nonsense", "[]"):
-        path.write_text(content)
-        with pytest.raises(CorpusError, match="is no tokenizer"):
-            read_tokenizer(path)
-    assert LEAST_SIZE == 257

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 
-from mst.data import Corpus, Manifest, Sampler, build, read_sources
+from mst.data import Corpus, Sampler, build, read_sources
 from mst.errors import CorpusError
 from tests.mst.conftest import HELD_OUT, PACKAGES
 
@@ -58,20 +58,6 @@ def test_changed_text_is_refused(copied):
         file.write(b"x")
     with pytest.raises(CorpusError, match=r"train-000\.bin: its hash is not the manifest's"):
         Corpus.open(copied)
-
-
-@pytest.mark.parametrize("content", ["{}", "[]", "not json", '{"form": 99}'])
-def test_what_is_no_manifest_is_refused(copied, content):
-    (copied / "manifest.json").write_text(content)
-    with pytest.raises(CorpusError, match=r"manifest\.json"):
-        Manifest.read(copied)
-
-
-def test_a_missing_corpus_and_a_missing_package_say_what_to_do(tmp_path):
-    with pytest.raises(CorpusError, match="make a corpus with `mst data` first"):
-        Corpus.open(tmp_path)
-    with pytest.raises(CorpusError, match="'no_such_package' is not installed"):
-        build(tmp_path, ["no_such_package"], HELD_OUT, standard_library=False)
 
 
 def test_too_little_text_is_refused_unless_it_may_be_repeated(corpus):

@@ -2,8 +2,6 @@
 
 import multiprocessing
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -95,15 +93,6 @@ def test_training_runs_are_called_after_the_law_they_used(old):
 def test_two_processes_may_upgrade_at_once(old):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert pool.map(_count, [str(old)] * 4) == [6] * 4
-
-
-def test_alembic_is_imported_for_old_stores_only(tmp_path):
-    code = (
-        "import sys; from marl_runs import Store\n"
-        "for _ in range(2): Store.open(sys.argv[1]).close()\n"
-        "assert 'alembic' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "new.sqlite")], check=True)
 
 
 def test_an_old_store_that_cannot_be_written_says_what_to_do(old, monkeypatch):

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 
+import layers
 import maestro_env
 from maestro_env import ActionError, EnvError, MapSpaceError, ObjectiveError, ProblemError
 from maestro_env import ResetNeededError as Reset
@@ -198,6 +199,22 @@ ARGUMENTS = [
     made(EnvError, "episode_length: got 'a'", episode_length="a"),
     made(EnvError, "episode_length: got True", episode_length=True),
     made(ArgumentError, "Did you mean 'accelerator'", acelerator="edge"),
+    made(EnvError, "Did you mean 'paper'", observation="papers"),
+    made(EnvError, "Did you mean 'ansi'", render_mode="ansii"),
+    made(EnvError, "episode_length: got 0, expected", episode_length=0),
+    made(EnvError, "episode_length: got 2.5", episode_length=2.5),
+    made(MapSpaceError, "Did you mean 'divisors'", tiles="divisor"),
+    made(MapSpaceError, "space.filters: got 'all'", filters="all"),
+    made(MapSpaceError, "Did you mean 'permutation'", orders="permutations"),
+    made(MapSpaceError, "space.parallel: got 'KQ'", parallel="KQ"),
+    made(MapSpaceError, "space.parallel: got ''", parallel=""),
+    made(MapSpaceError, "space.co_search: .*Did you mean 'num_pes'", co_search=["pes"]),
+    *(
+        Row(f"layer {given}", lambda given=given: MaestroEnv(given), EnvError, "use MaestroEnvNet")
+        for given in ("vgg16", ["vgg16.0", "vgg16.1"])
+    ),
+    Row("one layer of many", lambda: MaestroNetworkEnv(layers.get(LAYER)), EnvError, "list of lay"),
+    Row("shuffle", lambda: MaestroNetworkEnv(order="shuffle"), EnvError, "mean 'shuffled'"),
     Row("no layer", lambda: MaestroEnv(None), EnvError, "layer: got None"),
     Row("no layers", lambda: MaestroNetworkEnv([]), EnvError, "expected at least one"),
     Row("order", lambda: MaestroNetworkEnv(order=[1]), EnvError, "order: got"),
@@ -229,6 +246,8 @@ ARGUMENTS = [
 
 PROBLEM = maestro_env.Problem(LAYER)
 WORLDS = [
+    Row("no budget", lambda: maestro_env.Problem(LAYER, budget=0), ProblemError, "budget: got 0"),
+    Row("no actions", lambda: PROBLEM.evaluate(np.zeros((0, 19), int)), ActionError, "empty batch"),
     *count("worlds", lambda n: maestro_env.layer_worlds(n, LAYER), "a", None, float("nan"), 1.5),
     *count("vector", lambda n: VectorMaestroEnv(n, LAYER), "a", 0, True, 10**13),
     *count("vector of a network", lambda n: VectorMaestroNetworkEnv(n, "mlp"), [2]),

@@ -149,4 +149,18 @@ OTHERS = [
         for name, sizes in (("ReLU", ()), ("LayerNorm", (4,)), ("Identity", ()))
     ),
 ]  # fmt: skip
-ROWS = [*NO_MODULES, *INPUTS, *UNREAD, *OTHERS] if find_spec("torch") else []
+FILES = [
+    Row(
+        "no model",
+        lambda: layers.from_onnx("gone.onnx"),
+        ImportingError,
+        "gone.onnx: not found; ex",
+    ),
+    Row(
+        "no config",
+        lambda: layers.from_huggingface("c.json"),
+        ImportingError,
+        "c.json: not found; ex",
+    ),
+]
+ROWS = [*NO_MODULES, *INPUTS, *UNREAD, *OTHERS, *FILES] if find_spec("torch") else []

@@ -192,6 +192,12 @@ SPACES = [
     option("space", [("tiles", "any")], MapSpaceError, "space: got "),
     option("space", MapSpace, MapSpaceError, "space: got <class", "class"),
     option("space", {3: 4}, MapSpaceError, "unknown option 3"),
+    Row(
+        "space='paper' on a list of levels",
+        lambda: marl_mapper.map(LAYER, "simba", space="paper"),
+        MapSpaceError,
+        "a space with a name is of two",
+    ),
     option("space", OTHER_SPACE, ProblemError, "it maps layer", "of another layer"),
     space(MapSpaceError, "Did you mean 'tiles'", tile="any"),
     space(MapSpaceError, "space.tiles: got 'all'", tiles="all"),

@@ -107,6 +107,7 @@ CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
     (at("problem.layer.name", [3]), "problem.layer.name: got"),
     (at("problem.accelerator.name", {}), "problem.accelerator.name: got"),
     (at("problem.layer", 3), "problem.layer: got 3"),
+    (at("problem", {}), "missing problem.layer"),
     (at("problem.accelerator", []), "problem.accelerator: got"),
     (at("problem.accelerator.num_pes", 4.0), "num_pes: got 4.0"),
     (at("problem.accelerator.pes", 4), "unknown field 'pes'"),
@@ -169,6 +170,7 @@ FILES: list[tuple[bytes, str]] = [
     (WHOLE[:300], "damaged or no certificate"),
     (flipped(WHOLE, 60), "damaged or no certificate"),
     (packed(CLAIM, TREE[:-1]), "its sha256 is not the one"),
+    (packed(CLAIM).replace(b"certificate.json", b"certificate.jsom"), "has no certificate"),
     (packed(CLAIM, TREE, extra=b"x"), "has a part 'extra'"),
 ]
 

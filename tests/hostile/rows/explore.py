@@ -86,6 +86,7 @@ ROWS = [
     Row(f"{ONE} --accelerator edgy", "mean 'edge'"),
     Row(f"{ONE} --pretrained afile", "afile", files={"afile": "no weights"}),
     Row(f"{NET} --sweep levels.L2.bytes", "--sweep 'levels.L2.bytes': expected PATH=RANGE"),
+    Row(f"{NET} --sweep mac.pj=-1", "--sweep mac.pj: got '-1'"),
     Row(f"{NET} --sweep =8..16", "--sweep '=8..16': expected PATH=RANGE"),
     Row(f"{NET} --sweep levels.L2.bytes=64k..8k", "give 8k..64k"),
     Row(f"{NET} --sweep levels.L2.bytes=some", "--sweep levels.L2.bytes: got 'some'"),

@@ -132,10 +132,13 @@ ROWS = [
     Row(f"{WORDS} --to gemini", "mean 'gemmini'", files=GOOD),
     Row(f"{WORDS} --to gemmini", "expected a square array whose L2", files=GOOD),
     Row(f"{GEMMINI} --to gemmini", "tiles have 4 of K, expected a multiple of 16", files=GOOD),
-    Row(
-        f"{GEMMINI} -l conv:K=8,C=8,Y=5,X=5,R=3,S=3 --to gemmini",
-        "is no product of two matrices",
-        files=GOOD,
+    *(
+        Row(f"{GEMMINI} -l {layer} --to gemmini", "is no product of two matrices", files=GOOD)
+        for layer in (
+            "conv:K=8,C=8,Y=5,X=5,R=3,S=3",
+            "gemm:M=8,N=8,K=8,batch=2",
+            "dsconv:C=8,Y=4,X=4,R=1,S=1",
+        )
     ),
     Row(f"{SMALL} --to c", "infeasible on this chip: .*limit 1 B", files=TIGHT),
     Row(f"{SMALL} --to python", "infeasible on this chip: .*limit 1 B", files=TIGHT),

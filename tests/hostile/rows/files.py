@@ -21,6 +21,16 @@ ROWS = [
             ("num_pes: 2024-01-01", "num_pes: got '2024-01-01'"),
             ("num_pes: 4\nnum_pse: 4", "Did you mean 'num_pes'"),
             ("l1_bytes: 4", "num_pes"),
+            *(
+                (f"{{num_pes: 16, levels: {{{level}}}}}", r"levels\..*(1,073,741,824|2\^30)")
+                for level in (
+                    "L2: {bytes: 1073741824, double_buffer: false}",
+                    "L2: {bytes: {shared: 1048576, input: 1099511627776}}",
+                    "L2: {read_bw: 1099511627776, write_bw: 1099511627776}",
+                    "DRAM: {read_bw: 1099511627776, write_bw: 1099511627776}",
+                    "L1: {bytes: {input: 2147483648, filter: 8, output: 8}}",
+                )
+            ),
             ("num_pes: [", "not valid YAML"),
             (DEEP, "nested too deeply"),
             (f"{BOMB}num_pes: *l", "too many values"),
@@ -36,6 +46,8 @@ ROWS = [
         for content, says in [
             ("", "empty"),
             ("3", "map.yaml"),
+            ("[1, 2]", "expected named fields"),
+            ("orders: [KCYXRS]", "missing fields"),
             ("orders: 5\n" + PLAIN.partition("\n")[2], "orders"),
             (PLAIN.replace("[{}, {}]", "[1, 2]"), "tiles"),
             (PLAIN.replace("KCYXRS, ", "KCYXRR, "), "orders"),
@@ -77,6 +89,9 @@ ROWS = [
             ("agents: 3", "agents: got 3"),
             ("agents: [[a], []]", "agents.1: "),
             ("agents: [[1]]", "agents.0"),
+            ("", "expected the fields agents, source"),
+            ("agents: [[a, b], [a]]", "already belongs to agent 0"),
+            ("{agents: [[a]], foo: 1}", "unknown field 'foo'"),
             ("agents: [[no_such_parameter]]", "no_such_parameter"),
             ("agentz: []", "Did you mean 'agents'"),
             (DEEP, "nested too deeply"),

@@ -3,6 +3,23 @@
 from tests.hostile.rows import Row
 
 NO_STORE = "there is no such file; give --store"
+UNEVEN = {
+    "uneven.py": """
+from mpe_marl import make_spec
+from mpe_marl.worlds.parallel import ParticleWorld
+
+
+class Uneven(ParticleWorld):
+    def step(self, actions):
+        obs, rewards, *rest = super().step(actions)
+        return obs, {name: float(i) for i, name in enumerate(rewards)}, *rest
+
+
+def make():
+    return Uneven(make_spec("simple_spread", 3))
+"""
+}
+"""A world whose agents have rewards of their own."""
 
 ROWS = [
     Row("mast trian", "Did you mean 'train'"),
@@ -29,11 +46,23 @@ ROWS = [
             ("-t tag-3 --set update_every=500", "such as 500"),
             ("-t ''", "-t: got an empty word"),
             ("-t lbf-nope", "expected lbf-SxS-Pp-Ff"),
+            ("-t rware-tiny", "expected rware-SIZE-Nag"),
+            ("-t pursuit-0", "expected pursuit-N"),
             ("-t smax-nope", "expected one of smax-3m"),
             ("-a qmux", "Did you mean 'qmix'"),
             ("--arm mast+x", "Did you mean 'mast'"),
             ("--sparsity 1", "sparsity=1.0: expected a number from 0 below 1"),
             ("--sparsity -0.1", "sparsity=-0.1"),
+            ("--sparsity 0", "sparsity=0 leaves nothing out of arm 'mast'"),
+            ("--sparsity 0.9999 -t tag-3", "one of 3 layers empty; expected at most"),
+            ("--arm block4 --sparsity 0.97 --hidden 6", "nearest sparsity|layers empty"),
+            ("--arm dense --set growth=set", "arm 'dense' is dense and grows nothing"),
+            ("--set growth=rigle", "Did you mean 'rigl'"),
+            ("--set drop_rule=magnitud", "Did you mean 'magnitude'"),
+            ("--set left_dense=agent", "Did you mean 'agents'"),
+            ("--algo vdn --set left_dense=agents", "leaves no layer sparse"),
+            ("--backend compiled --device cuda", "backend 'compiled' runs on the CPU|not there"),
+            ("--set agent_sparsities=.9,.8", "add --own"),
             ("--sparsity nan", "sparsity=nan"),
             ("--sparsity inf", "sparsity=inf"),
             ("--without everything", "expected one of sm, hybrid, dual"),
@@ -97,8 +126,23 @@ ROWS = [
     Row("mast sweep nosuch.yaml", "nosuch.yaml"),
     Row("mast config --algo qmx", "mean 'qmix'|qmix"),
     Row("mast config --config nosuch.yaml", "nosuch.yaml"),
+    *(
+        Row(f"mast {words} f.yaml", says, files={"f.yaml": content})
+        for words, content, says in [
+            ("train --config", "[1, 2]", "expected settings by name"),
+            ("train --config", "gamma: fast", "f.yaml: gamma: got 'fast'"),
+            ("train --config", "gama: 0.9", "setting 'gama' is not known.*Did you mean 'gamma'"),
+            ("sweep", "[1, 2]", "expected a mapping with some of"),
+            ("sweep", "gama: 0.9", "entry 'gama' is not known"),
+            ("sweep", "vary: {gamma: 0.9}", "vary: gamma: expected a list"),
+            ("sweep", "vary: {arm: [mats]}", "arm 'mats' is not known"),
+            ("sweep", "base: 3", "base: expected settings by name"),
+            ("sweep", "runs: 3", "runs: expected a list of blocks"),
+            ("sweep", "cpu_s: long", "cpu_s=long: expected a number"),
+        ]
+    ),
+    Row("mast train -t uneven:make", "differ between agents; expected one reward", UNEVEN),
     Row("mast sweep s.yaml", "s.yaml", files={"s.yaml": ""}),
-    Row("mast sweep s.yaml", "s.yaml", files={"s.yaml": "[1, 2]"}),
     Row("mast plot .", "is a folder, expected a file"),
     Row("mast plot x.db", "x.db", files={"x.db": "no database"}),
 ]

@@ -41,6 +41,7 @@ ROWS = [
     Row("mpe-marl train --store ''", "--store: got an empty word"),
     Row("mpe-marl profile -n 0", "-n: got '0'"),
     Row("mpe-marl profile -n 5000", "-n: got '5000'.*1000"),
+    Row("mpe-marl profile -n 3 --figures afile/in", "Name another", {"afile": ""}),
     Row("mpe-marl train --gamma 2", "gamma=2.0: expected a number from 0 to 1"),
     Row("mpe-marl train --hidden 0", "--hidden: got '0'"),
     Row("mpe-marl train --config c.yaml", "option 'gama' is not known", {"c.yaml": "gama: 1"}),

@@ -8,6 +8,8 @@ MLP = f"{SEARCH} -l mlp.2"
 ROWS = [
     Row("mapper serch", "Did you mean 'search'"),
     Row("mapper search", "expected --layer L or --network N"),
+    Row(f"{SEARCH} --network mlq", "Did you mean 'mlp'"),
+    Row(f"{MLP} --workers 2", "give --network N"),
     Row(f"{MLP} --buget 3", "--budget"),
     Row(f"{MLP} --network mlp", "one of them"),
     Row(f"{MLP} --out ''", "--out: got an empty word"),
@@ -26,6 +28,54 @@ ROWS = [
     Row(f"{MLP} --option population=0 --method ga", "population"),
     Row(f"{MLP} --option population", "--option: got 'population', expected NAME=VALUE"),
     Row(f"{MLP} --option a=1 --option a=2", "a is given twice"),
+    *(
+        Row(f"mapper search -l mlp.2 --budget 50 --method {words}", says)
+        for words, says in [
+            ("ga --option population=1000000000000", "whole number of at most 1,000,000,000"),
+            ("ga --option population=true", "population: got True, expected a whole number"),
+            ("ga --option rate=.nan", "rate: got .*nan"),
+            ("ga --option carry=perhaps", "carry: got 'perhaps', expected true or false"),
+            ("ppo --option reward=3", "reward: got 3, expected text"),
+            ("expert --option dataflow=tpuu", "Did you mean 'tpu'"),
+            ("marl --learner torch", "expected batched or rllib"),
+            ("marl --option reward=raw", "expected one of improvement"),
+            ("marl --option local=1.3", "local: got 1.3"),
+            ("marl --option mode=printed", "expected search or paper"),
+            ("marl --option mode=paper --option surrogate=0", "'paper' has no surrogate; leave"),
+            ("marl --option elites=-1", "elites: got -1"),
+            ("marl --option worlds=0", "worlds: got 0"),
+            ("marl --option surrogate=-1", "surrogate: got -1"),
+            ("marl --option proposals=0", "proposals: got 0"),
+            ("marl --option growth=0.5", "growth: got 0.5"),
+            ("marl --option agent=3", "Did you mean 'agents'"),
+        ]
+    ),
+    *(
+        Row(f"{MLP} --cost-model-option {words}", says)
+        for words, says in [
+            ("halo_time=slid", "halo_time: got 'slid', expected one of retain, none"),
+            ("halo_time=slide", "left in 0.3: use retain .holds at least as much. or none"),
+            ("halo_space=all", "halo_space: got 'all', expected one of union, tile"),
+            ("latency=bounds", "Did you mean 'bound'"),
+            ("double_buffer=2", "double_buffer: got 2"),
+            ("energy=eyeris", "Did you mean 'eyeriss'"),
+            ("threads=0", "threads: got 0"),
+            ("colour=1", "cost model 'exact'.*colour"),
+        ]
+    ),
+    *(
+        Row(f"{MLP} --cost-model-option energy=e.yaml", f"e.yaml: .*{says}", {"e.yaml": content})
+        for content, says in [
+            ("{mac: 1, l1: 2, l2: 10}", "dram missing"),
+            ("{mac: 1, l1: -2, l2: 10, dram: 1}", "l1: got -2, expected a number of at least 0"),
+            ("{mac: 1, l1: 1, l2: 10, dran: 1}", "unknown field 'dran'.*Did you mean 'dram'"),
+            ("- 1", "expected the fields"),
+            ("a: [", "not valid YAML"),
+        ]
+    ),
+    Row(f"{MLP} --limit 1e6", "--limit: got '1e6', expected NAME=VALUE"),
+    Row(f"{MLP} -a simba --space uneven=3", "space.uneven: got 3"),
+    Row(f"{MLP} -a simba --limit max_l1_bytes=3", r"max_bytes\.GlobalBuffer"),
     Row(f"{MLP} --limit max_latency=1", "Did you mean 'max_latency_cycles'"),
     Row(f"{MLP} --limit max_latency_cycles=nan", "max_latency_cycles"),
     Row(f"{MLP} --limit max_latency_cycles=-1", "max_latency_cycles"),
@@ -115,7 +165,11 @@ ROWS = [
     Row("mapper compare -l mlp.2 --seeds 1000000000", "--seeds: got '1000000000'"),
     Row("mapper compare -l mlp.2 -m gaa", "Did you mean 'ga'"),
     Row("mapper compare -l mlp.2 -m ga:population=[", "population"),
-    Row("mapper compare -l mlp.2 -m ga:population", "ga"),
+    Row("mapper compare -l mlp.2 -m ga:population", "NAME:OPTION=VALUE"),
+    Row("mapper compare -l mlp.2 -m ga,ga", "twice"),
+    Row("mapper compare -l mlp.2 -m nowhere.at_all:Mine:size=3", "no module 'nowhere'"),
+    Row("mapper compare -l mlp.2 -m runs:Store", "searcher 'runs:Store'"),
+    Row("mapper compare -l mlp.2 -m ga -o latancy", "Did you mean 'latency'"),
     Row("mapper compare -l , -m ga", "--layers: got nothing"),
     Row("mapper compare -l mlp.2,mlp.2 -m ga", "twice"),
     Row("mapper compare -l mlp.2 -m ga --no-run --store nowhere.sqlite", "nowhere.sqlite"),

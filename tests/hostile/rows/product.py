@@ -82,7 +82,10 @@ ROWS = [
     Row(f"{EXPLORE} --pes 16 --csv a.txt", "--csv a.txt: expected a name that ends in .csv"),
     Row(f"{EXPLORE} --pes 16 --page a.txt", "--page a.txt: expected a name that ends in .html"),
     Row(f"{EXPLORE} --pes 16 --pretrained x", "--pretrained x: not found"),
-    Row(f"{EXPLORE} --pes 16 --ray-address here", "--ray-address: got 'here', expected auto"),
+    *(
+        Row(f"{EXPLORE} --pes 16 --ray-address {there}", f"got '{there}', expected auto")
+        for there in ("here", "ray://head:10001", ":6379", "head:port")
+    ),
     Row(f"{EXPLORE} --pes 16 --cost-model maestro", "area: cost model 'maestro'"),
     Row(f"{EXPLORE} --pes 16 --cost-model-option halo=1", "halo"),
     Row(
