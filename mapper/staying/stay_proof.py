@@ -22,9 +22,8 @@ from marl_common import engineering
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from cost_models import ChainMapping
+    from cost_models import ChainMapping, Widths
     from cost_models import Mapping as TwoLevelMapping
-    from cost_models.buffers import Widths
     from maestro_env import Problem
 
     LoopMapping = TwoLevelMapping | ChainMapping

@@ -131,7 +131,7 @@ def test_options_that_say_nothing_are_not_recorded() -> None:
         with pytest.raises(CostModelError, match="cycle_nj: got"):
             ExactModel(cycle_nj=price)
     problem = Problem("mlp.2", "simba", "edp", ExactModel(cycle_nj=0.1))
-    with pytest.raises(CostModelError, match="cycle_nj=0.1 prices chips of L2 and L1 alone"):
+    with pytest.raises(CostModelError, match=r"cycle_nj=0\.1 prices chips of L2 and L1 alone"):
         problem.look(problem.space.sample(1, 0))
     problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="filter"))
     with pytest.raises(CostModelError, match="GlobalBuffer of this chip does not hold filter"):
