@@ -34,7 +34,7 @@ from maestro_env import Problem
 
 SEEDS = (0, 2, 7, 9, 17, 27, 32, 51)
 """Problems of one to three memories of which an earlier bound was too high."""
-UNEVEN_SEEDS = (0, 4, 5, 9)
+UNEVEN_SEEDS = (2, 3, 7, 9, 12)
 """Problems of one and two memories."""
 
 
@@ -57,12 +57,12 @@ def test_proofs_of_uneven_spaces_are_the_optimum_of_brute_force(seed: int) -> No
 
 def test_uneven_mappings_begin_from_the_best_even_one() -> None:
     """A real layer's uneven space ends with a gap, and never above the even optimum."""
-    even = prove(Problem("bert_base.1", "eyeriss-rs"), timeout=1.0)
-    uneven = prove(Problem("bert_base.1", "eyeriss-rs", space={"uneven": True}), boxes=1_000)
+    even = prove(Problem("mobilenetv2.1", "simba"), timeout=1.0)
+    problem = Problem("mobilenetv2.1", "simba", space={"uneven": True})
+    uneven = prove(problem, boxes=1_000)
     assert uneven.status == "boxes"
     assert 0 < uneven.bound < uneven.value
     assert isinstance(even.mapping, ChainMapping)
-    problem = Problem("bert_base.1", "eyeriss-rs", space={"uneven": True})
     space = even_problem(problem).space
     batch = ChainBatch.from_mappings([even.mapping], problem.accelerator)
     action = as_uneven(problem.space, space, space.encode(batch)[0])
