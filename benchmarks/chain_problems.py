@@ -33,6 +33,31 @@ def random_problem(seed: int, least: int, most: int, uneven: bool = False) -> Pr
     raise RuntimeError(f"seed {seed}: no space of {least} to {most} mappings in {TRIES} tries")
 
 
+def random_part(seed: int, most: int) -> Problem | None:
+    """A part of a larger random space: a mapping of it, of which some choices are free.
+
+    Returns:
+        Up to `most` mappings, the drawn one among them; None where that has no room.
+    """
+    drawn, rng = random_problem(seed, 3_000, 5_000_000), np.random.default_rng((seed, 7))
+    actions = drawn.space.sample(100, seed)
+    feasible = np.flatnonzero(np.isfinite(drawn.look(actions).values))
+    if not len(feasible):
+        return None
+    action = actions[feasible[0]]
+    parameters = drawn.space.parameters
+    only, size = {}, 1
+    for column in rng.permutation(len(parameters)).tolist():
+        parameter = parameters[column]
+        if size * len(parameter) <= most:
+            size *= len(parameter)
+        else:
+            only[parameter.name] = [parameter.choices[action[column]]]
+    return Problem(
+        drawn.layer, drawn.accelerator, drawn.objective.name, drawn.cost_model, {"only": only}
+    )
+
+
 def random_layer(rng: np.random.Generator, tiny: bool = False) -> Layer:
     """A small layer with strides, dilations and depthwise filters."""
     taps, more = int(rng.choice([1, 1, 2, 3])), int(rng.choice([1, 1, 3]))

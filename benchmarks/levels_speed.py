@@ -28,7 +28,7 @@ import numpy as np
 import layers
 from cost_models.exact.kernel import count_nests
 from cost_models.exact.nest import ONE, Nest, NestLevel, Port, R, S, Window
-from cost_models.exact.nest_record import record_of
+from cost_models.exact.nest_counts import record_of
 from cost_models.exact.records import COUNTED, Counts, Work
 from layers import DIMS, Layer
 

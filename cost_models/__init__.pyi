@@ -1,7 +1,8 @@
 from .accelerator import Accelerator as Accelerator
 from .accelerator import AcceleratorError as AcceleratorError
-from .accelerator_forms import accelerator_schema as accelerator_schema
-from .accelerator_forms import accelerator_template as accelerator_template
+from .accelerator_checks import SHORT_PATHS as SHORT_PATHS
+from .accelerator_file import accelerator_schema as accelerator_schema
+from .accelerator_file import accelerator_template as accelerator_template
 from .bounds import Laws as Laws
 from .bounds import physical_bounds as physical_bounds
 from .buffers import LEVELS as LEVELS
@@ -22,7 +23,6 @@ from .chain.drawing import nest_of_loops as nest_of_loops
 from .chain.entries import ChainMapping as ChainMapping
 from .chain.entries import Entry as Entry
 from .chain.entries import Spread as Spread
-from .chain.fields import SHORT_PATHS as SHORT_PATHS
 from .chain.fields import with_fields as with_fields
 from .chain.fields import with_values as with_values
 from .chain.forms import chip_from as chip_from

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cost_models.accelerator_checks import (
-    BANDWIDTH_FIELD,
     SHORT_FIELDS,
     UNLIMITED_BW,
     AcceleratorError,
@@ -18,7 +16,7 @@ from cost_models.accelerator_checks import (
     check_long,
     check_short,
 )
-from cost_models.buffers import LEVELS, Buffer, Level, Widths
+from cost_models.buffers import BYTES, Buffer, Chip, Level, Widths
 from marl_common import read_yaml
 
 if TYPE_CHECKING:
@@ -26,16 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["UNLIMITED_BW", "Accelerator", "AcceleratorError"]
 
-_BYTES = Widths()
 _PLAIN = (Level(), Level(), Level())
 
 
 @dataclass(frozen=True, repr=False)
-class Accelerator:
+class Accelerator(Chip):
     """A spatial accelerator of two buffer levels over DRAM; None means unlimited.
 
-    The first six fields are the short form, in which an element is one byte. The others say what
-    else is known of a chip; :meth:`load` reads them from a file, and
+    The first six fields are the short form, in which an element is one byte. The others, and those
+    of `cost_models.buffers.Chip`, say what else is known; :meth:`load` reads them from a file, and
     :func:`cost_models.accelerator_schema` describes that file.
 
     Args:
@@ -45,14 +42,7 @@ class Accelerator:
         noc_bw: Bandwidth between L2 and the PEs, per direction [B/cycle].
         offchip_bw: Bandwidth between DRAM and L2, per direction [B/cycle].
         simd_lanes: MACs one PE can do in a cycle.
-        name: What the chip is called; it makes no two chips different.
-        node_nm: Technology node [nm]; None is the node of the energy points.
-        clock_mhz: Clock [MHz]; None where it is not known.
-        widths: Bits of an element of each tensor.
         levels: What is known besides of the levels, in the order of `LEVELS`.
-        mac_kind: Unit that prices a multiply-accumulate, of `MAC_KINDS`; empty is the first.
-        mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
-        mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
 
     Raises:
         AcceleratorError: A field is not what it must be, or contradicts another one.
@@ -64,26 +54,15 @@ class Accelerator:
     noc_bw: int | None = None
     offchip_bw: int | None = None
     simd_lanes: int = 1
-    name: str = field(default="", kw_only=True, compare=False)
-    node_nm: float | None = field(default=None, kw_only=True)
-    clock_mhz: float | None = field(default=None, kw_only=True)
-    widths: Widths = field(default=_BYTES, kw_only=True)
     levels: tuple[Level, Level, Level] = field(default=_PLAIN, kw_only=True)
-    mac_kind: str = field(default="", kw_only=True)
-    mac_pj: float | None = field(default=None, kw_only=True)
-    mac_area_um2: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_short(self)
-        if type(self.widths) is tuple and len(self.widths) == len(_BYTES):
+        if type(self.widths) is tuple and len(self.widths) == len(BYTES):
             object.__setattr__(self, "widths", Widths(*self.widths))
         if not self.short:
             check_long(self)
             check_elements(self.size_in_elements())
-
-    def __repr__(self) -> str:
-        known = (item for item in fields(self) if getattr(self, item.name) != item.default)
-        return f"Accelerator({', '.join(f'{i.name}={getattr(self, i.name)!r}' for i in known)})"
 
     @classmethod
     def preset(cls, name: str) -> Accelerator:
@@ -151,7 +130,7 @@ class Accelerator:
     def short(self) -> bool:
         """Whether the six fields of the short form say all there is."""
         return (
-            self.widths == _BYTES
+            self.widths == BYTES
             and self.levels == _PLAIN
             and not self.mac_kind
             and self.node_nm is self.clock_mhz is self.mac_pj is self.mac_area_um2 is None
@@ -159,7 +138,9 @@ class Accelerator:
 
     def buffers(self, doubled: bool = True) -> tuple[Buffer, Buffer]:
         """L2 and L1 as the kernels take them, in bits; `doubled`: what can be held twice is."""
-        l2, l1 = self._buffer("L2", self.l2_bytes), self._buffer("L1", self.l1_bytes)
+        dram, outer, inner = self.levels
+        l2 = outer.in_bits("L2", self.l2_bytes, *dram.rates(self.offchip_bw))
+        l1 = inner.in_bits("L1", self.l1_bytes, *outer.rates(self.noc_bw))
         if doubled:
             return l2, l1
         return replace(l2, copies=(1, 1, 1)), replace(l1, copies=(1, 1, 1))
@@ -181,14 +162,6 @@ class Accelerator:
                 for buffer in self.buffers(doubled)
             )
         )
-
-    def _buffer(self, name: str, shared: int | None) -> Buffer:
-        position = LEVELS.index(name)
-        level, outside = self.levels[position], self.levels[position - 1]
-        bandwidth = getattr(self, BANDWIDTH_FIELD[LEVELS[position - 1]])
-        both = None if bandwidth is None else 8 * bandwidth
-        read, write = (both if bw is None else bw for bw in (outside.read_bw, outside.write_bw))
-        return level.in_bits(name, shared, read, write)
 
     def unlimited_buffers(self) -> Accelerator:
         """The same chip with buffers that hold whatever a mapping asks for."""
@@ -221,13 +194,11 @@ class Accelerator:
     def totals(self) -> dict[str, int | None]:
         """The six fields for a table: whole capacities [B], slower directions [B/cycle]."""
         l2, l1 = self.buffers()
-        found: dict[str, int | None] = {"num_pes": self.num_pes}
-        for name, buffer in (("l1_bytes", l1), ("l2_bytes", l2)):
-            found[name] = None if buffer.total_bits is None else buffer.total_bits // 8
-        for name, buffer in (("noc_bw", l1), ("offchip_bw", l2)):
-            limits = [bits for bits in (buffer.read_bw, buffer.write_bw) if bits is not None]
-            found[name] = min(limits) // 8 if limits else None
-        return found | {"simd_lanes": self.simd_lanes}
+        sizes = [None if one.total_bits is None else one.total_bits // 8 for one in (l1, l2)]
+        limits = [[bw for bw in (one.read_bw, one.write_bw) if bw is not None] for one in (l1, l2)]
+        rates = [min(both) // 8 if both else None for both in limits]
+        figures = (self.num_pes, *sizes, *rates, self.simd_lanes)
+        return dict(zip(SHORT_FIELDS, figures, strict=True))
 
     @property
     def peak_macs_per_cycle(self) -> int:
@@ -236,7 +207,7 @@ class Accelerator:
 
     def compute_bound(self, macs: int) -> int:
         """Fewest cycles in which the array can do `macs` multiply-accumulates."""
-        return math.ceil(macs / self.peak_macs_per_cycle)
+        return -(-macs // self.peak_macs_per_cycle)
 
 
 def _elements(buffer: Buffer, widths: Widths) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cost_models.buffers import LEVELS, MAC_KINDS, TENSORS, Buffer, Level, Widths
+from cost_models.buffers import LEVELS, MAC_KINDS, TENSORS, Buffer, Chip, Level, Widths
 
 if TYPE_CHECKING:
     from cost_models.accelerator import Accelerator
@@ -17,9 +17,15 @@ UNLIMITED_BW = 1 << 30
 """What the kernels take for an unlimited bandwidth [elements/cycle] (MAESTRO's own value)."""
 SHORT_FIELDS = ("num_pes", "l1_bytes", "l2_bytes", "noc_bw", "offchip_bw", "simd_lanes")
 """The short form: an accelerator that has only these is written with these alone."""
-OPTIONAL = ("l1_bytes", "l2_bytes", "noc_bw", "offchip_bw")
-BANDWIDTH_FIELD = {"DRAM": "offchip_bw", "L2": "noc_bw"}
-"""The short form's bandwidth of reading and writing a level from inside."""
+SHORT_PATHS = {
+    "l1_bytes": ("levels.L1.bytes",),
+    "l2_bytes": ("levels.L2.bytes",),
+    "noc_bw": ("levels.L2.read_bw", "levels.L2.write_bw"),
+    "offchip_bw": ("levels.DRAM.read_bw", "levels.DRAM.write_bw"),
+}
+"""Fields of the short form that may be left out, and the paths that say the same: a path takes
+their place."""
+SHORT_OF = {path: field for field, paths in SHORT_PATHS.items() for path in paths}
 MAX_BITS = 1024
 """Widest element that is accepted."""
 
@@ -37,10 +43,10 @@ def check_short(chip: Accelerator) -> None:
     """Check the six fields of the short form."""
     for name in SHORT_FIELDS:
         value = getattr(chip, name)
-        if value is None and name in OPTIONAL:
+        if value is None and name in SHORT_PATHS:
             continue
         if not is_whole(value) or value <= 0:
-            none = " or null (unlimited)" if name in OPTIONAL else ""
+            none = " or null (unlimited)" if name in SHORT_PATHS else ""
             raise AcceleratorError(
                 f"accelerator.{name}: got {value!r}, expected a whole number of at least 1{none}"
             )
@@ -52,15 +58,12 @@ def check_short(chip: Accelerator) -> None:
 
 def check_long(chip: Accelerator) -> None:
     """Check what the long form adds, and that nothing contradicts anything else."""
-    check_widths(chip.widths)
-    check_mac_kind(chip.mac_kind)
+    check_chip(chip)
     if any(chip.levels[0].network) or any(chip.levels[2].network):
         raise AcceleratorError(
             "accelerator.levels: expected a network of L2 alone, which feeds the PEs; leave the "
             "others out"
         )
-    for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
-        check_number(name, getattr(chip, name), zero=name.startswith("mac"))
     for name, level in zip(LEVELS, chip.levels, strict=True):
         check_memory(f"levels.{name}", level)
         _check_bandwidths(chip, name, level)
@@ -85,19 +88,26 @@ def check_elements(sizes: dict[str, int | None]) -> None:
     for name, size in sizes.items():
         if size is None or size <= UNLIMITED_BW:
             continue
-        level = "DRAM" if name == "offchip_bw" else "L1" if name == "l1_bytes" else "L2"
-        field, what = (
-            ("bytes", "elements; a tile that is held once counts its capacity twice")
-            if name.endswith("bytes")
-            else ("read_bw", "elements a cycle")
-        )
+        twice = "; a tile that is held once counts its capacity twice"
+        what = "elements" + (twice if name.endswith("bytes") else " a cycle")
         raise AcceleratorError(
-            f"accelerator.levels.{level}.{field} ({name}): got {size:,} {what}; expected at most "
+            f"accelerator.{SHORT_PATHS[name][0]} ({name}): got {size:,} {what}; expected at most "
             f"{UNLIMITED_BW:,}; make it smaller, or leave it out for no limit"
         )
 
 
-def check_widths(widths: Widths) -> None:
+def check_chip(chip: Chip) -> None:
+    """Check what is known of a whole chip, but for its levels."""
+    _check_widths(chip.widths)
+    if chip.mac_kind and chip.mac_kind not in MAC_KINDS:
+        raise AcceleratorError(
+            f"accelerator.mac.kind: got {chip.mac_kind!r}, expected one of {', '.join(MAC_KINDS)}"
+        )
+    for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
+        check_number(name, getattr(chip, name), zero=name.startswith("mac"))
+
+
+def _check_widths(widths: Widths) -> None:
     """Check the bits of each tensor's elements."""
     for name, bits in zip(Widths._fields, widths, strict=True):
         if not is_whole(bits) or not 1 <= bits <= MAX_BITS:
@@ -108,14 +118,6 @@ def check_widths(widths: Widths) -> None:
         raise AcceleratorError(
             f"accelerator.bits.psum: got {widths.psum}, expected at least bits.output="
             f"{widths.output}, which a partial sum becomes; raise bits.psum or lower bits.output"
-        )
-
-
-def check_mac_kind(kind: str) -> None:
-    """Check the unit that prices a multiply-accumulate."""
-    if kind and kind not in MAC_KINDS:
-        raise AcceleratorError(
-            f"accelerator.mac.kind: got {kind!r}, expected one of {', '.join(MAC_KINDS)}"
         )
 
 
@@ -149,12 +151,12 @@ def _check_bandwidths(chip: Accelerator, name: str, level: Level) -> None:
         own = getattr(level, side)
         if own is None:
             continue
-        if name not in BANDWIDTH_FIELD:
+        shared = SHORT_OF.get(f"levels.{name}.{side}")
+        if shared is None:
             raise AcceleratorError(
                 f"accelerator.levels.{name}.{side}: got {own}, expected nothing: a PE reads its "
                 "own buffer at the pace of its MACs; leave it out"
             )
-        shared = BANDWIDTH_FIELD[name]
         if getattr(chip, shared) is not None:
             raise AcceleratorError(
                 f"accelerator.{shared}: got {getattr(chip, shared)}, but levels.{name}.{side} is "
@@ -182,9 +184,9 @@ def check_buffer(buffer: Buffer, widths: Widths, has_short: bool = True) -> None
             f"{where}.bytes: got {buffer.capacity_bits // 8} to share, but every tensor held there "
             f"has a capacity of its own; expected none to share; leave it out{short}"
         )
-    needed = {"input": "input", "filter": "filter", "output": "psum"}
-    for position, tensor in enumerate(TENSORS):
-        own, held = buffer.tensor_bits[position], buffer.holds[position]
+    needed = ("input", "filter", "psum")
+    tensors = zip(TENSORS, needed, buffer.tensor_bits, buffer.holds, strict=True)
+    for tensor, width, own, held in tensors:
         named = f"{where}.bytes" if own is None else f"{where}.bytes.{tensor}"
         if own is not None and not held:
             raise AcceleratorError(
@@ -192,9 +194,9 @@ def check_buffer(buffer: Buffer, widths: Widths, has_short: bool = True) -> None
                 "expected no capacity; leave it out or add the tensor to holds"
             )
         capacity = buffer.capacity_bits if own is None else own
-        bits = getattr(widths, needed[tensor])
+        bits = getattr(widths, width)
         if held and capacity is not None and capacity < bits:
             raise AcceleratorError(
                 f"{named}: got {capacity // 8}, expected at least {-(-bits // 8)}, one element of "
-                f"{tensor} at bits.{needed[tensor]}={bits}; raise it{short if own is None else ''}"
+                f"{tensor} at bits.{width}={bits}; raise it{short if own is None else ''}"
             )

@@ -1,20 +1,23 @@
-"""The file of an accelerator: its fields as pydantic models, reading, and writing back."""
+"""The file of an accelerator: its fields as pydantic models, its schema, reading and writing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
 from cost_models.accelerator import Accelerator
 from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
 from cost_models.buffers import (
+    BYTES,
     DRAM_KINDS,
     LEVELS,
     MAC_KINDS,
     SRAM_KINDS,
     TENSORS,
+    Chip,
     Level,
     Widths,
     Wires,
@@ -22,7 +25,7 @@ from cost_models.buffers import (
 from marl_common import HIDDEN, NotNegative, Positive, expected, read_fields
 
 if TYPE_CHECKING:
-    from cost_models.chain.chip import Chain
+    from cost_models.chain.file import ChainFields
 
 Whole = Annotated[
     int,
@@ -189,6 +192,24 @@ class AcceleratorFields(FileSection):
     notes: str = Field("", description="what a reader should know")
 
 
+def accelerator_schema() -> dict[str, Any]:
+    """JSON Schema of an accelerator's file: of L2 and L1, or with a list of levels."""
+    from cost_models.chain.file import ChainFile
+
+    both: TypeAdapter[Any] = TypeAdapter(AcceleratorFields | ChainFile)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | both.json_schema()
+
+
+def accelerator_template(levels: bool = False) -> str:
+    """An accelerator's file with every field, commented, to fill in.
+
+    Args:
+        levels: Whether its levels are a list, of any number; else they are L2 and L1.
+    """
+    name = "chain_template.yaml" if levels else "accelerator_template.yaml"
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
 def from_fields(data: Any, where: str) -> Accelerator:
     """The accelerator that fields describe; as :meth:`Accelerator.from_dict`."""
     if isinstance(data, Mapping) and isinstance(data.get("levels"), list):
@@ -212,19 +233,23 @@ def _build(given: AcceleratorFields) -> Accelerator:
         noc_bw=given.noc_bw,
         offchip_bw=given.offchip_bw,
         simd_lanes=given.simd_lanes,
-        name=given.name,
-        node_nm=given.node_nm,
-        clock_mhz=given.clock_mhz,
-        widths=widths_of(given.bits),
         levels=(
             Level(**memory_values(levels.DRAM)),
             Level(**memory_values(levels.L2), network=Wires(**levels.L2.network.model_dump())),
             Level(**memory_values(levels.L1)),
         ),
-        mac_kind=given.mac.kind or "",
-        mac_pj=given.mac.pj,
-        mac_area_um2=given.mac.area_um2,
+        **chip_values(given),
     )
+
+
+def chip_values(given: AcceleratorFields | ChainFields) -> dict[str, Any]:
+    """What a file says of a whole chip, by the names of its fields."""
+    bits, mac = given.bits.model_dump(), given.mac
+    if bits["psum"] is None:
+        bits["psum"] = given.bits.output
+    found = {"widths": Widths(**bits), "mac_kind": mac.kind or "", "mac_pj": mac.pj}
+    found |= {name: getattr(given, name) for name in ("name", "node_nm", "clock_mhz")}
+    return found | {"mac_area_um2": mac.area_um2}
 
 
 def _pes(given: AcceleratorFields) -> int:
@@ -272,19 +297,9 @@ def memory_values(given: DramFields | L1Fields) -> dict[str, Any]:
     return found
 
 
-def widths_of(bits: Bits) -> Widths:
-    """Bits of each tensor; a partial sum's are an output's where the file has none."""
-    psum = bits.output if bits.psum is None else bits.psum
-    return Widths(bits.input, bits.filter, bits.output, psum)
-
-
 def to_fields(chip: Accelerator) -> dict[str, Any]:
     """The fields of an accelerator's file; ``from_fields`` of them gives the same accelerator."""
-    fields: dict[str, Any] = {"name": chip.name} if chip.name else {}
-    fields |= {name: getattr(chip, name) for name in SHORT_FIELDS}
-    fields |= known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})
-    if chip.widths != Widths():
-        fields["bits"] = chip.widths._asdict()
+    fields = chip_fields(chip, {name: getattr(chip, name) for name in SHORT_FIELDS})
     shared = (None, chip.l2_bytes, chip.l1_bytes)
     levels = {
         name: level_fields(level, limit)
@@ -296,8 +311,14 @@ def to_fields(chip: Accelerator) -> dict[str, Any]:
             del fields[f"{name.lower()}_bytes"]
     if network := wires_fields(chip.levels[1].network):
         levels["L2"]["network"] = network
-    mac = mac_fields(chip)
-    return fields | ({"levels": levels} if levels else {}) | ({"mac": mac} if mac else {})
+    return fields | ({"levels": levels} if levels else {}) | mac_fields(chip)
+
+
+def chip_fields(chip: Chip, short: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a whole chip as a file has them, but for its MACs."""
+    fields = {"name": chip.name} if chip.name else {}
+    fields |= {**short, **known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})}
+    return fields | ({"bits": chip.widths._asdict()} if chip.widths != BYTES else {})
 
 
 def level_fields(level: Level, shared: int | None) -> dict[str, Any]:
@@ -315,10 +336,11 @@ def level_fields(level: Level, shared: int | None) -> dict[str, Any]:
     return fields | known(said)
 
 
-def mac_fields(chip: Accelerator | Chain) -> dict[str, Any]:
+def mac_fields(chip: Chip) -> dict[str, Any]:
     """The fields of a chip's multiply-accumulate unit as a file has them."""
     kind = chip.mac_kind or None
-    return known({"kind": kind, "pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+    mac = known({"kind": kind, "pj": chip.mac_pj, "area_um2": chip.mac_area_um2})
+    return {"mac": mac} if mac else {}
 
 
 def wires_fields(wires: Wires) -> dict[str, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
-from cost_models.physical import MAESTRO_L2_ONLY, MAESTRO_TOTAL, EnergyTable
+from cost_models.energy_tables import MAESTRO_L2_ONLY, MAESTRO_TOTAL, EnergyTable
 from layers import TENSORS, Layer
 
 
@@ -40,23 +40,22 @@ def unique_elements(layer: Layer) -> dict[str, int]:
     return dict(zip(TENSORS, (layer.input_size, layer.filter_size, layer.output_size), strict=True))
 
 
-def latency_bound(layer: Layer, accelerator: Accelerator, inputs: int | None = None) -> int:
+def latency_bound(layer: Layer, accelerator: Accelerator, inputs: int) -> int:
     """Fewest cycles: all MACs at the array's peak, and all tensors at the bandwidths [cycles].
 
     Args:
         layer: The layer.
         accelerator: The accelerator.
-        inputs: Input elements that must move; None for all that the layer touches.
+        inputs: Input elements that must move.
     """
     widths = accelerator.widths
-    loads = (layer.input_size if inputs is None else inputs) * widths.input
-    loads += layer.filter_size * widths.filter
+    loads = inputs * widths.input + layer.filter_size * widths.filter
     results = layer.output_size * widths.output
-    l2, l1 = accelerator.buffers()
-    limits = [(loads, one.read_bw) for one in (l2, l1)]
-    limits += [(results, one.write_bw) for one in (l2, l1)]
-    moved = (0 if rate is None else math.ceil(bits / rate) for bits, rate in limits)
-    return max(accelerator.compute_bound(layer.macs), *moved)
+    cycles = [accelerator.compute_bound(layer.macs)]
+    for buffer in accelerator.buffers():
+        for bits, rate in ((loads, buffer.read_bw), (results, buffer.write_bw)):
+            cycles.append(0 if rate is None else math.ceil(bits / rate))
+    return max(cycles)
 
 
 def energy_bound(layer: Layer, table: EnergyTable, output_l2_reads: bool = True) -> float:
@@ -87,7 +86,7 @@ def physical_bounds(
     """
     hardware = (accelerator.num_pes, accelerator.simd_lanes, 1, 1, accelerator.noc_bw or 0)
     return {
-        "latency_cycles": float(latency_bound(layer, accelerator)),
+        "latency_cycles": float(latency_bound(layer, accelerator, layer.input_size)),
         "energy_nj": energy_bound(layer, laws.energy, laws.output_l2_reads),
         "energy_total_nj": energy_bound(layer, laws.energy_total, laws.output_l2_reads),
         "area_um2": float(area_um2(*hardware)),

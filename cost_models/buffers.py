@@ -5,8 +5,8 @@ Levels go by name and index, from the outermost one: `LEVELS`. Tuples of three f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, NamedTuple
 
 TENSORS: Final = ("input", "filter", "output")
 LEVELS: Final = ("DRAM", "L2", "L1")
@@ -51,6 +51,21 @@ class Wires(NamedTuple):
 
 
 _NO_WIRES: Final = Wires()
+BYTES: Final = Widths()
+"""Every element is a byte."""
+
+
+def given(own: Any, otherwise: Any) -> Any:
+    """A value, or another one where it is None."""
+    return otherwise if own is None else own
+
+
+def known_fields(value: Any) -> str:
+    """The text of a dataclass without fields that have their defaults."""
+    items = sorted(fields(value), key=lambda item: bool(item.kw_only))
+    known = (item for item in items if getattr(value, item.name) != item.default)
+    said = ", ".join(f"{item.name}={getattr(value, item.name)!r}" for item in known)
+    return f"{type(value).__name__}({said})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,10 +111,12 @@ class Level:
         i, f, o = (1 + twice for twice in self.double_buffer)
         return Buffer(name, capacity, (a, b, c), (i, f, o), self.holds, read_bw, write_bw)
 
-    def __repr__(self) -> str:
-        known = (item for item in fields(self) if getattr(self, item.name) != item.default)
-        said = ", ".join(f"{item.name}={getattr(self, item.name)!r}" for item in known)
-        return f"{type(self).__name__}({said})"
+    def rates(self, both: int | None) -> tuple[int | None, int | None]:
+        """Bits a cycle read from it, and written to it; `both` [B/cycle] where it says nothing."""
+        bits = None if both is None else BYTE * both
+        return given(self.read_bw, bits), given(self.write_bw, bits)
+
+    __repr__ = known_fields
 
 
 @dataclass(frozen=True)
@@ -139,3 +156,28 @@ class Buffer:
         if not any(self.sharing):
             return own
         return None if self.capacity_bits is None else own + self.capacity_bits
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Chip:
+    """What is known of a whole chip, whatever its levels.
+
+    Args:
+        name: What the chip is called; it makes no two chips different.
+        node_nm: Technology node [nm]; None is the node of the energy points.
+        clock_mhz: Clock [MHz]; None where it is not known.
+        widths: Bits of an element of each tensor.
+        mac_kind: Unit that prices a multiply-accumulate, of `MAC_KINDS`; empty is the first.
+        mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
+        mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
+    """
+
+    name: str = field(default="", compare=False)
+    node_nm: float | None = None
+    clock_mhz: float | None = None
+    widths: Widths = BYTES
+    mac_kind: str = ""
+    mac_pj: float | None = None
+    mac_area_um2: float | None = None
+
+    __repr__ = known_fields

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 
 from cost_models.accelerator import Accelerator
+from cost_models.chain.clusters import entries_of
 from cost_models.cost import Cost
 from cost_models.cost_model import load
 from cost_models.dataflow import Dataflow, DataflowError, size_of
 from cost_models.infeasible import InfeasibleError
-from cost_models.lowering import clipped
 from cost_models.mapping import Mapping as NestMapping
 from cost_models.network import dimensions, language_kind
 from layers import COUPLED, DIMS, TENSORS, Layer, footprint
@@ -91,16 +91,14 @@ class _ClippedNest:
     """A mapping's loops: tiles clipped to what they tile, and outer iterations by dimension."""
 
     def __init__(self, layer: Layer, accelerator: Accelerator, mapping: NestMapping) -> None:
-        self.mapping, self.accelerator = mapping, accelerator
+        self.mapping, self.accelerator, self.layer = mapping, accelerator, layer
         pes = mapping.num_pes or accelerator.num_pes
-        outer, inner = clipped(mapping.tiles, layer.extents)
-        self.layer, self.order, self.parallel = layer, mapping.orders[0], mapping.parallel
+        self.order, self.parallel = mapping.orders[0], mapping.parallel
         self.units = (pes // mapping.cluster_size, mapping.cluster_size)
-        self.limits, self.outer, tiles = (
-            dict(zip(DIMS, sizes, strict=True)) for sizes in (layer.extents, outer, inner)
-        )
-        self.levels = ((self.limits, self.outer), (self.outer, tiles))
-        self.spans = self.outer | {self.parallel[0]: self.outer[self.parallel[0]] * self.units[0]}
+        self.limits = dict(zip(DIMS, layer.extents, strict=True))
+        entries = entries_of(mapping, layer, pes)
+        self.spans, self.outer, inner = (entry.tiles for entry in entries)
+        self.levels = ((self.limits, self.outer), (self.outer, inner))
         self.iterations = {d: -(-n // self.spans[d]) for d, n in self.limits.items()}
         self.walked = [d for d in self.order if self.iterations[d] > 1]
         self.coupled = dict(zip(TENSORS, COUPLED[layer.kind], strict=True))
@@ -111,9 +109,10 @@ class _ClippedNest:
 
     def missed_reload(self) -> Iterator[str]:
         for tensor in ("input", "filter"):
+            coupled = self.coupled[tensor]
             for place, d in enumerate(self.walked):
-                inside = [e for e in self.walked[place:] if e in self.coupled[tensor]]
-                if d not in self.coupled[tensor] and inside:
+                inside = [e for e in self.walked[place:] if e in coupled]
+                if d not in coupled and inside:
                     yield (
                         f"{d} advances outside {inside[0]}, which walks all {tensor} tiles again "
                         f"in each of its {self.iterations[d]} iterations"
@@ -172,13 +171,12 @@ class _ClippedNest:
 
     def ragged(self) -> Iterator[str]:
         for level, (limits, tiles) in enumerate(self.levels):
-            d = self.parallel[level]
-            width = tiles[d] * self.units[level]
+            d, count = self.parallel[level], self.units[level]
+            width = tiles[d] * count
             if limits[d] % width:
-                units = ("clusters", "PEs")[level]
                 yield (
-                    f"{d}={limits[d]} over {self.units[level]} {units} of tile {tiles[d]} leaves "
-                    f"{limits[d] % width} of {width} in the last step"
+                    f"{d}={limits[d]} over {count} {('clusters', 'PEs')[level]} of tile {tiles[d]} "
+                    f"leaves {limits[d] % width} of {width} in the last step"
                 )
 
     def edge(self) -> Iterator[str]:
@@ -192,15 +190,13 @@ class _ClippedNest:
 
 
 def _inner_traffic(exact: Cost) -> Iterator[str]:
-    for tensor, inner, outer in (
-        ("input", "l2r_in", "dram_in"),
-        ("filter", "l2r_fil", "dram_fil"),
-        ("output", "l2w_out", "dram_out_w"),
-    ):
-        if exact.counts[inner] > exact.counts[outer]:
+    moved = (("l2r_in", "dram_in"), ("l2r_fil", "dram_fil"), ("l2w_out", "dram_out_w"))
+    for tensor, names in zip(TENSORS, moved, strict=True):
+        inner, outer = (exact.counts[name] for name in names)
+        if inner > outer:
             yield (
-                f"the inner loops move {exact.counts[inner]:,} {tensor} elements between L2 and "
-                f"the PEs, the outer ones {exact.counts[outer]:,}"
+                f"the inner loops move {inner:,} {tensor} elements between L2 and the PEs, the "
+                f"outer ones {outer:,}"
             )
 
 
@@ -218,12 +214,10 @@ def _latency(exact: Cost) -> Iterator[str]:
 
 def _large_tile(layer: Layer, dataflow: Dataflow) -> Iterator[str]:
     sizes = dimensions(layer, language_kind(layer, dataflow))
-    reach = {
-        "Y'": (layer.out_y - 1) * layer.stride_y + 1,
-        "X'": (layer.out_x - 1) * layer.stride_x + 1,
-    }
+    pairs = {"Y'": (layer.out_y, layer.stride_y), "X'": (layer.out_x, layer.stride_x)}
+    reach = {dim: (outputs - 1) * stride + 1 for dim, (outputs, stride) in pairs.items()}
     for directive in dataflow.directives:
         most = reach.get(directive.dim, math.inf)
         with suppress(DataflowError):
-            if directive.dim and size_of(directive.size, sizes) > most:
-                yield f"{directive} covers {size_of(directive.size, sizes)}, the output has {most}"
+            if directive.dim and (size := size_of(directive.size, sizes)) > most:
+                yield f"{directive} covers {size}, the output has {most}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import nan
 from typing import Any
 
@@ -17,22 +17,6 @@ from marl_common import Computed, FloatArray, engineering, html_table
 __all__ = ["FIGURES", "TENSORS", "Cost", "CostBatch", "FloatArray"]
 
 
-FIGURES = (
-    "latency_cycles",
-    "energy_nj",
-    "energy_total_nj",
-    "power_mw",
-    "area_um2",
-    "throughput_macs_per_cycle",
-    "macs",
-    "l1_bytes",
-    "l2_bytes",
-    "noc_bw_req",
-    "offchip_bw_req",
-    "utilized_pes",
-    "arithmetic_intensity",
-)
-"""Scalar figures that every cost model gives, as `Cost` and `CostBatch` name them."""
 HELD = "bytes."
 """Begins the name of what an instance of a level must hold."""
 IN_HTML = (
@@ -160,6 +144,10 @@ class Cost(Computed):
         return html_table((), rows)
 
 
+FIGURES = tuple(item.name for item in fields(Cost) if item.type == "float")
+"""Scalar figures that every cost model gives, as `Cost` and `CostBatch` name them."""
+
+
 @dataclass(frozen=True)
 class CostBatch:
     """Costs of `B` mappings; every field of :class:`Cost` as a ``(B,)`` array.
@@ -222,17 +210,14 @@ class CostBatch:
         figures: dict[str, Any] = {name: float(self.figures[name][row]) for name in FIGURES}
         if self.reason[row] != 0:
             return Cost(self._why(row), **figures)
-        return Cost(
-            infeasible=None,
-            **figures,
-            accesses={
-                tensor: {kind: float(values[row]) for kind, values in kinds.items()}
-                for tensor, kinds in self.accesses.items()
-            },
-            detail={name: float(values[row]) for name, values in self.detail.items()},
-            counts={name: int(values[row]) for name, values in self.counts.items()},
-            priced=self.priced,
-        )
+
+        def at(columns: Mapping[str, FloatArray]) -> dict[str, float]:
+            return {name: float(values[row]) for name, values in columns.items()}
+
+        accesses = {tensor: at(kinds) for tensor, kinds in self.accesses.items()}
+        counts = {name: int(values[row]) for name, values in self.counts.items()}
+        figures |= {"accesses": accesses, "detail": at(self.detail), "counts": counts}
+        return Cost(None, **figures, priced=self.priced)
 
     def _why(self, row: int) -> Infeasible:
         if self.explain is not None:
@@ -241,4 +226,4 @@ class CostBatch:
         return Infeasible(code, code.name.lower().replace("_", " "))
 
     def __iter__(self) -> Iterator[Cost]:
-        return (self[i] for i in range(len(self)))
+        return map(self.__getitem__, range(len(self)))

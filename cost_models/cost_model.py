@@ -18,7 +18,7 @@ from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.prices import is_open, open_levels
 from layers import Layer
-from marl_common import plug_ins, suggest
+from marl_common import check_name, plug_ins, suggest
 
 ENTRY_POINT_GROUP = "mapper.cost_models"
 
@@ -148,8 +148,7 @@ def check_objective(
     figures = tuple(dict.fromkeys(figures))
     for figure in figures:
         needed = declared.needs.get(figure, ())
-        missing = _open_fields(accelerator, needed) if needed else []
-        if missing:
+        if missing := _open_fields(accelerator, needed) if needed else []:
             raise CostModelError(
                 f"objective {figure}: the accelerator has no {' and no '.join(missing)}, so that "
                 f"cost model {model.name!r} would price buffers of any size at what a mapping "
@@ -234,11 +233,7 @@ def load(name: str, **options: Any) -> CostModel:
     name, written = split_options(name)
     options = written | options
     points = plug_ins(ENTRY_POINT_GROUP)
-    if name not in points:
-        hint = suggest(name, points)
-        raise CostModelError(
-            f"cost model {name!r} is not known; expected one of {', '.join(sorted(points))}.{hint}"
-        )
+    check_name("cost model", name, sorted(points), CostModelError)
     factory = points[name].load()
     try:
         model: CostModel = factory(**options)

@@ -164,8 +164,7 @@ def parse_dataflow(
         DataflowError: The text is not the language; names the line.
     """
     reader = TokenReader(text, path)
-    wrapped = reader.peek() == "Dataflow"
-    if wrapped:
+    if wrapped := reader.peek() == "Dataflow":
         reader.take()
         reader.expect("{")
     directives = read_directives(reader, constants or {})

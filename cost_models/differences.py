@@ -111,26 +111,26 @@ def compare(
         mapping: A mapping or a dataflow.
         models: By name; None for ``exact`` and the guarded ``maestro``.
     """
+    model = load("exact")
     if models is None:
-        models = {"exact": load("exact"), "maestro": load("maestro")}
-    costs = {name: model.evaluate(layer, accelerator, mapping) for name, model in models.items()}
+        models = {"exact": model, "maestro": load("maestro")}
+    costs = {name: one.evaluate(layer, accelerator, mapping) for name, one in models.items()}
     roomy = accelerator.unlimited_buffers()
-    on_chip = load("exact").evaluate(layer, accelerator, mapping)
-    exact = on_chip if on_chip.feasible else load("exact").evaluate(layer, roomy, mapping)
+    on_chip = model.evaluate(layer, accelerator, mapping)
+    exact = on_chip if on_chip.feasible else model.evaluate(layer, roomy, mapping)
     raw = load("maestro", guard=False).evaluate(layer, roomy, mapping)
     refusal = "" if raw.infeasible is None else raw.infeasible.message
     if not exact.feasible:
         return Comparison(costs, (), (), refusal)
-    left_out = set() if on_chip.feasible else {"energy_nj"}  # buffers of another size cost less
+    left_out = "" if on_chip.feasible else "energy_nj"  # buffers of another size cost less
     differences = () if refusal else tuple(_differences(exact, raw, left_out))
-    causes = causes_of(layer, accelerator, mapping, exact)
-    return Comparison(costs, differences, causes, refusal)
+    return Comparison(costs, differences, causes_of(layer, accelerator, mapping, exact), refusal)
 
 
-def _differences(exact: Cost, raw: Cost, left_out: set[str]) -> Iterator[Difference]:
+def _differences(exact: Cost, raw: Cost, left_out: str) -> Iterator[Difference]:
     for label, (name, kind) in FIGURES.items():
         ours, theirs = (
             cost.accesses[name][kind] if kind else getattr(cost, name) for cost in (exact, raw)
         )
-        if ours != theirs and name not in left_out:
+        if ours != theirs and name != left_out:
             yield Difference(label, ours, theirs)

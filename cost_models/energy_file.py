@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cost_models.energy_tables import EnergyError
-from cost_models.physical import EnergyTable
+from cost_models.energy_tables import EnergyError, EnergyTable
 from marl_common import NotNegative, Positive, read_fields, read_yaml
 
 

@@ -85,11 +85,16 @@ def _latency(code: ReasonCode, what: str, *limit: int) -> Law:
     return Law(code, what, "cycles", at.LATENCY_CYCLES, limit)
 
 
+def _most(code: ReasonCode, what: str, unit: str, figure: int, fact: int) -> Law:
+    """The law that a figure is at most a fact, to rounding."""
+    return Law(code, what, unit, figure, lambda f, x: x[fact] / at.ROUNDING, most=True)
+
+
 def _rounded(place: int) -> Term:
     return lambda f, x: x[place] * at.ROUNDING
 
 
-_LOADS, _FILTERS = at.INPUT + at.L2_READ, at.FILTER + at.L2_READ
+_LOADS, _FILTERS, _ALL = at.INPUT + at.L2_READ, at.FILTER + at.L2_READ, slice(at.NUM_FIGURES)
 LAWS: tuple[Law, ...] = (
     Law(ReasonCode.NO_WORK, "latency", "cycles", at.LATENCY_CYCLES, 1.0),
     Law(ReasonCode.FEWER_MACS, "MACs", "MACs", at.NUM_MACS, at.MACS_OF_LAYER),
@@ -117,41 +122,21 @@ LAWS: tuple[Law, ...] = (
             zip(LEAST[1:], ("nJ", "nJ", "um^2", "mW"), strict=True), at.LEAST_ENERGY
         )
     ),
-    Law(
-        ReasonCode.NEGATIVE,
-        "the lowest figure",
-        "",
-        lambda f, x: f[: at.NUM_FIGURES].min(axis=0),
-        0.0,
-    ),
+    Law(ReasonCode.NEGATIVE, "the lowest figure", "", lambda f, x: f[_ALL].min(axis=0), 0.0),
     Law(
         ReasonCode.NOT_FINITE,
         "the highest figure",
         "",
-        lambda f, x: f[: at.NUM_FIGURES].max(axis=0),
+        lambda f, x: f[_ALL].max(axis=0),
         at.LARGEST,
         most=True,
     ),
-    Law(
-        ReasonCode.OVER_UTILISED,
-        "PEs at work",
-        "PEs",
-        at.UTILIZED_PES,
-        lambda f, x: x[at.PES] / at.ROUNDING,
-        most=True,
-    ),
+    _most(ReasonCode.OVER_UTILISED, "PEs at work", "PEs", at.UTILIZED_PES, at.PES),
 )
 """The laws; where several are broken, the first is the reason."""
 MENDED: tuple[Law, ...] = (
     Law(ReasonCode.MORE_MACS, "MACs", "MACs", at.NUM_MACS, at.MACS_OF_LAYER, most=True),
-    Law(
-        ReasonCode.FASTER_THAN_PEAK,
-        "throughput",
-        "MACs/cycle",
-        at.THROUGHPUT,
-        lambda f, x: x[at.PEAK] / at.ROUNDING,
-        most=True,
-    ),
+    _most(ReasonCode.FASTER_THAN_PEAK, "throughput", "MACs/cycle", at.THROUGHPUT, at.PEAK),
     _latency(ReasonCode.FASTER_THAN_NOC, "latency of outputs on the NoC", at.OUTPUT_SIZE, at.NOC),
     _latency(
         ReasonCode.FASTER_THAN_OFFCHIP,
@@ -230,12 +215,10 @@ def broken_laws(
     if pes is not None:
         table[at.PES] = pes[costs.feasible]
         table[at.PEAK] = table[at.PES] * lanes
-    found = {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        for law in (*LAWS, *MENDED):
-            name = f"{law.code.name}: {law.what}"
-            found[name] = int(np.broadcast_to(law.broken(figures, table), figures[0].shape).sum())
-    return found
+        broken = [(law, law.broken(figures, table)) for law in (*LAWS, *MENDED)]
+    size = figures[0].shape
+    return {f"{w.code.name}: {w.what}": int(np.broadcast_to(x, size).sum()) for w, x in broken}
 
 
 def _elements(buffer: Buffer, widths: Widths) -> float:

@@ -132,8 +132,6 @@ def lower_bounds_of(
             out any of them.
         structures: Allocations and tiles.
     """
-    offer = getattr(model, "lower_bounds_of", None)
-    if offer is None:
-        return None
+    offer: Any = getattr(model, "lower_bounds_of", lambda *_: None)
     bounds: LowerBounds | None = offer(layer, accelerator, figures, limits, structures)
     return bounds

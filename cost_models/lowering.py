@@ -118,14 +118,11 @@ def raised(dataflow: Dataflow, layer: Layer) -> dict[str, Any]:
             if dim in tile:
                 raise _refused(layer, f"its level {LEVELS[number]} maps {dim} twice")
             tile[dim] = min(count, limit[dim])
-            if directive.kind == "SpatialMap":
-                spatial.append(dim)
+            spatial += [dim] * (directive.kind == "SpatialMap")
         if len(spatial) != 1:
-            raise _refused(
-                layer,
-                f"its {LEVELS[number]} level spreads {len(spatial)} dimensions "
-                f"({', '.join(spatial) or 'none'}) and needs exactly one",
-            )
+            found = f"{len(spatial)} dimensions ({', '.join(spatial) or 'none'})"
+            why = f"its {LEVELS[number]} level spreads {found} and needs exactly one"
+            raise _refused(layer, why)
         orders.append(_completed(list(tile), orders[-1] if orders else DIMS))
         if not tiles:
             tile = {**dict.fromkeys(_REPEATED, 1), **tile}
@@ -187,10 +184,6 @@ def _value(text: str, sizes: dict[str, int], layer: Layer) -> int:
 
 
 def _refused(layer: Layer, why: str) -> InfeasibleError:
-    return InfeasibleError(
-        Infeasible(
-            ReasonCode.NOT_A_PARTITION,
-            f"layer {layer.name!r}: the dataflow is not a partition of the MACs: {why}",
-            levers=("Give every dimension equal size and offset, and each level one SpatialMap",),
-        )
-    )
+    message = f"layer {layer.name!r}: the dataflow is not a partition of the MACs: {why}"
+    lever = "Give every dimension equal size and offset, and each level one SpatialMap"
+    return InfeasibleError(Infeasible(ReasonCode.NOT_A_PARTITION, message, levers=(lever,)))

@@ -79,9 +79,8 @@ class Mapping:
         orders, tiles = [], []
         for level, order in enumerate(self.orders):
             tile = checked_tiles(f"mapping.tiles[{level}]", self.tiles[level])
-            whole = whole_order(f"mapping.orders[{level}]", order)
-            unsaid = whole[: len(whole) - len(order)]
-            orders.append(whole)
+            orders.append(whole_order(f"mapping.orders[{level}]", order))
+            unsaid = orders[-1].removesuffix(order)
             tiles.append({**tile, **{d: tile.get(d, 1) for d in unsaid}})
         self._set("orders", tuple(orders))
         self._set("tiles", tuple(tiles))
@@ -122,9 +121,8 @@ class Mapping:
                     f"mapping.bypass[{level}]: no tensor is left in {BUFFERS[level]}; expected at "
                     "least one that is kept there"
                 )
-        bypass = tuple(frozenset(tensors) for tensors in self.bypass)
-        nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in bypass)]
-        if nowhere:
+        bypass = tuple(map(frozenset, self.bypass))
+        if nowhere := [tensor for tensor in TENSORS if all(tensor in part for part in bypass)]:
             raise MappingError(
                 f"mapping.bypass: {nowhere[0]} is kept nowhere; keep it in {' or '.join(BUFFERS)}"
             )

@@ -84,7 +84,7 @@ class MappingBatch:
             extents: Extents of the layer in the order ``KCYXRSNG`` (:attr:`Layer.extents`).
         """
         chosen = [m.num_pes for m in mappings]
-        if any(n is None for n in chosen) and any(n is not None for n in chosen):
+        if len({n is None for n in chosen}) > 1:
             raise MappingError("mappings: num_pes is set in some and missing in others")
         known = list(zip(DIMS, extents, strict=True))
         parts: dict[str, list[Any]] = {

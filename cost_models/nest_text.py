@@ -7,6 +7,7 @@ import math
 from cost_models.buffers import LEVELS
 from cost_models.chain.chip import MOST_MACS
 from cost_models.chain.clusters import spreads_of
+from cost_models.chain.drawing import indented
 from cost_models.mapping import Mapping
 from layers import DIMS, TENSORS, Layer
 
@@ -41,26 +42,19 @@ def loop_nest(mapping: Mapping, layer: Layer, num_pes: int | None = None) -> str
         if tensors:
             names = ", ".join(tensor for tensor in TENSORS if tensor in tensors)
             rows.append((buffer, f"not kept: {names}"))
-    width = max(len(memory) for memory, _ in rows)
-    return "\n".join(
-        f"{memory:<{width}} | {'  ' * depth}{text}" for depth, (memory, text) in enumerate(rows)
-    )
+    return indented(rows)
 
 
 def _loops(
     level: int, dim: str, extent: int, tile: int, spread: dict[str, int]
 ) -> list[tuple[str, str]]:
-    pieces = math.ceil(extent / tile)
-    unit = ("cluster", "PE")[level]
+    pieces, name = math.ceil(extent / tile), f"{dim}{1 - level}"
     temporal, spatial = _MEMORY[level]
-    rows = []
-    if dim not in spread:
-        if pieces > 1:
-            rows.append((temporal, f"for {dim}{1 - level} in 0..{pieces}:  # tile {tile}"))
-        return rows
-    used = min(pieces, spread[dim])
+    used = min(pieces, spread.get(dim, 1))
     steps = math.ceil(pieces / max(used, 1))
-    if steps > 1:
-        rows.append((temporal, f"for {dim}{1 - level} in 0..{steps}:  # tile {tile} x {used}"))
-    rows.append((spatial, f"parallel {dim}{1 - level} on {used} {unit}s:  # tile {tile}"))
+    along = f" x {used}" if dim in spread else ""
+    rows = [(temporal, f"for {name} in 0..{steps}:  # tile {tile}{along}")] * (steps > 1)
+    if dim in spread:
+        units = ("clusters", "PEs")[level]
+        rows.append((spatial, f"parallel {name} on {used} {units}:  # tile {tile}"))
     return rows

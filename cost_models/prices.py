@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from cost_models.accelerator import Accelerator
-from cost_models.buffers import Buffer, Level, Widths, Wires
-from cost_models.physical import EnergyTable
+from cost_models.buffers import Buffer, Chip, Level, Widths, Wires, given
+from cost_models.energy_tables import EnergyTable
 from cost_models.technology.parts import REFERENCE_NM, dram_pj, mac, sram, sram_reach
-
-if TYPE_CHECKING:
-    from cost_models.chain.chip import Chain
 
 CLOCK_MHZ: Final = 1000.0
 """Clock of a chip that gives none [MHz]; only leakage and power depend on it."""
@@ -109,14 +106,14 @@ def chip_prices(accelerator: Accelerator, l2_bytes: Any = None, l1_bytes: Any = 
     widths = accelerator.widths
     l2, l1 = accelerator.buffers()
     energy, area = mac(widths, node, accelerator.mac_kind)
-    area = _given(accelerator.mac_area_um2, area)
+    area = given(accelerator.mac_area_um2, area)
     dram, outer, inner = accelerator.levels
     of_pe = buffer_prices(l1, inner, widths, node, l1_bytes)
     wide, width = ((bw.read_bw or 0) + (bw.write_bw or 0) for bw in (l2, l1))
     fed = accelerator.num_pes * (accelerator.simd_lanes * area + of_pe.area_um2)
     bit_nj = wire_nj(outer.network, fed)
     return ChipPrices(
-        _given(accelerator.mac_pj, energy) / PJ_PER_NJ,
+        given(accelerator.mac_pj, energy) / PJ_PER_NJ,
         area,
         (dram_prices(dram, widths), buffer_prices(l2, outer, widths, node, l2_bytes), of_pe),
         clock_of(accelerator),
@@ -150,9 +147,9 @@ def wires_um2(level: Level, width: int, units: int) -> float:
     return width * (level.port_um2_per_bit + units * level.network.um2_per_bit)
 
 
-def clock_of(accelerator: Accelerator | Chain) -> float:
+def clock_of(chip: Chip) -> float:
     """Clock of a chip [MHz]."""
-    return accelerator.clock_mhz or CLOCK_MHZ
+    return chip.clock_mhz or CLOCK_MHZ
 
 
 def table_prices(table: EnergyTable, widths: Widths) -> ChipPrices:
@@ -205,7 +202,7 @@ def mark(buffer: Buffer, level: Level) -> str:
 def dram_prices(level: Level, widths: Widths) -> LevelPrices:
     """The prices of DRAM, by its kind where it gives none."""
     default = dram_pj(level.kind)
-    read, write = _given(level.read_pj, default), _given(level.write_pj, default)
+    read, write = given(level.read_pj, default), given(level.write_pj, default)
     return LevelPrices(_by_width([read] * 4, widths), _by_width([write] * 4, widths))
 
 
@@ -221,7 +218,7 @@ def buffer_prices(
         node: Technology node [nm].
         required: What mappings require of it [B], which prices it where it has no capacity.
     """
-    size = _given(required, 1.0) if buffer.capacity_bits is None else buffer.capacity_bits / 8
+    size = given(required, 1.0) if buffer.capacity_bits is None else buffer.capacity_bits / 8
     shared = sram(size, node, level.kind)
     own = [
         None if bits is None else sram(bits / 8, node, level.kind) for bits in buffer.tensor_bits
@@ -231,15 +228,11 @@ def buffer_prices(
     built = [memory for memory, held in zip(own, buffer.holds, strict=True) if memory and held]
     built += [shared] * any(buffer.sharing)
     return LevelPrices(
-        read=_by_width([_given(level.read_pj, memory.read_pj) for memory in parts], widths),
-        write=_by_width([_given(level.write_pj, memory.write_pj) for memory in parts], widths),
-        leakage_uw=_given(level.leakage_uw, sum(memory.leakage_uw for memory in built)),
-        area_um2=_given(level.area_um2, sum(memory.area_um2 for memory in built)),
+        read=_by_width([given(level.read_pj, memory.read_pj) for memory in parts], widths),
+        write=_by_width([given(level.write_pj, memory.write_pj) for memory in parts], widths),
+        leakage_uw=given(level.leakage_uw, sum(memory.leakage_uw for memory in built)),
+        area_um2=given(level.area_um2, sum(memory.area_um2 for memory in built)),
     )
-
-
-def _given(own: Any, found: Any) -> Any:
-    return found if own is None else own
 
 
 def _by_width(pj_per_byte: list[Any], widths: Widths) -> ByPart:

@@ -32,6 +32,7 @@ from .staying.kept_network import check_keep as check_keep
 from .staying.kept_network import check_space as check_space
 from .staying.kept_network import keep_network as keep_network
 from .staying.kept_network import stored_proofs as stored_proofs
+from .staying.network_optimum import NetworkProblem as NetworkProblem
 from .staying.stay_proof import StaySetting as StaySetting
 from .verdicts import Verdict as Verdict
 from .verdicts import validate as validate

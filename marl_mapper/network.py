@@ -12,6 +12,7 @@ from layers import Imported, NetworkGraph
 from mapper import (
     FusedProblem,
     KeptNetwork,
+    NetworkProblem,
     StaySetting,
     check_inputs,
     check_keep,
@@ -88,11 +89,9 @@ def map_network(
     setting = StaySetting(known, options, dict(space or {}))
     with Store.open(store) as opened:
         prove = stored_proofs(opened, workers, SilentReporter())
-        return keep_network(
-            name, graph, setting, objective, prove, counted=passes == "counted", gap=gap,
-            fused=FusedProblem if fuse == "tiles" else None,
-            inputs=inputs,
-        )  # fmt: skip
+        problem = NetworkProblem(graph, setting, prove, passes == "counted", gap)
+        tiles = FusedProblem if fuse == "tiles" else None
+        return keep_network(name, problem, objective, fused=tiles, inputs=inputs)
 
 
 def _graph_of(network: Any) -> tuple[str, NetworkGraph]:

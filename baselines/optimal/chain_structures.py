@@ -83,7 +83,7 @@ class ChainStructures:
         for row in self._tile:
             pairs = zip(row, values, strict=True)
             offered.append(tuple(np.isin(v, self._choices(column)) for column, v in pairs))
-        return ChainTiles(tuple(values), tuple(offered), {})
+        return ChainTiles(tuple(values), tuple(offered), {}, {})
 
     def _shared(self, tiles: set[int]) -> set[int]:
         """Tiles, and those that units of levels which hold nothing make of them."""

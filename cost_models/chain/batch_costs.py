@@ -17,7 +17,7 @@ from cost_models.chain.moves import At
 from cost_models.cost import Cost, CostBatch
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
-from cost_models.exact.nest_record import record_of
+from cost_models.exact.nest_counts import record_of
 from cost_models.exact.records import COUNTED, TOO_LARGE_TILES
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.threads import run_rows

@@ -14,13 +14,11 @@ from cost_models.accelerator_checks import (
     UNLIMITED_BW,
     AcceleratorError,
     check_buffer,
-    check_mac_kind,
+    check_chip,
     check_memory,
-    check_number,
-    check_widths,
     is_whole,
 )
-from cost_models.buffers import TENSORS, Buffer, Level, Limits, Widths
+from cost_models.buffers import TENSORS, Buffer, Chip, Level, Limits, Widths
 from layers import DIMS
 from marl_common import read_yaml
 
@@ -94,39 +92,22 @@ class ChainLevel(Level):
         return any(self.holds)
 
 
-@dataclass(frozen=True)
-class Chain:
-    """An accelerator of any depth.
+@dataclass(frozen=True, repr=False)
+class Chain(Chip):
+    """An accelerator of any depth; `cost_models.buffers.Chip` has what else is known.
 
     Args:
         levels: The levels from DRAM inwards, DRAM first; one to five others that hold something,
             and up to two that hold nothing. The fan-out of the last one is of MACs.
-        name: What the chip is called; it makes no two chips different.
-        node_nm: Technology node [nm]; None is the node of the energy points.
-        clock_mhz: Clock [MHz]; None where it is not known.
-        widths: Bits of an element of each tensor.
-        mac_kind: Unit that prices a multiply-accumulate, of `MAC_KINDS`; empty is the first.
-        mac_pj: Energy of one multiply-accumulate [pJ]; None takes the energy table's.
-        mac_area_um2: Area of one multiply-accumulate unit [um^2]; None takes the area table's.
 
     Raises:
         AcceleratorError: A field is not what it must be, or contradicts another one.
     """
 
     levels: tuple[ChainLevel, ...]
-    name: str = field(default="", kw_only=True, compare=False)
-    node_nm: float | None = field(default=None, kw_only=True)
-    clock_mhz: float | None = field(default=None, kw_only=True)
-    widths: Widths = field(default=Widths(), kw_only=True)
-    mac_kind: str = field(default="", kw_only=True)
-    mac_pj: float | None = field(default=None, kw_only=True)
-    mac_area_um2: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_widths(self.widths)
-        check_mac_kind(self.mac_kind)
-        for name in ("node_nm", "clock_mhz", "mac_pj", "mac_area_um2"):
-            check_number(name, getattr(self, name), zero=name.startswith("mac"))
+        check_chip(self)
         _check_levels(self.levels, self.widths)
 
     @classmethod

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cost_models.buffers import LEVELS, Level, Wires
+from cost_models.buffers import LEVELS, Chip, Level, Wires
 from cost_models.chain.chip import Axis, Chain, ChainLevel, Fanout
 from cost_models.chain.entries import ChainMapping, Entry, Spread
 from cost_models.prices import PJ_PER_NJ, chip_prices
@@ -56,16 +56,8 @@ def to_levels(chip: Accelerator, cluster_size: int | None = None) -> Chain:
         ]
     if chip.simd_lanes > 1:
         l1 = replace(l1, fanout=Fanout((Axis(chip.simd_lanes),), any=True))
-    return Chain(
-        (dram, *middle, l1),
-        name=chip.name,
-        node_nm=chip.node_nm,
-        clock_mhz=chip.clock_mhz,
-        widths=chip.widths,
-        mac_kind=chip.mac_kind,
-        mac_pj=chip.mac_pj,
-        mac_area_um2=chip.mac_area_um2,
-    )
+    known = {item.name: getattr(chip, item.name) for item in fields(Chip)}
+    return Chain((dram, *middle, l1), **known)
 
 
 def _to_pes(chip: Accelerator) -> Wires:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from cost_models.chain.chip import Axis, Chain, ChainLevel
 from cost_models.chain.loops import Loop
@@ -95,11 +95,15 @@ def nest_of_loops(rows: Iterable[Loop]) -> str:
     Args:
         rows: Of :meth:`ChainMapping.loops`.
     """
-    found = [(row.level, _loop(row)) for row in rows]
-    width = max((len(level) for level, _ in found), default=0)
+    return indented([(row.level, _loop(row)) for row in rows])
+
+
+def indented(rows: Sequence[tuple[str, str]]) -> str:
+    """Memories and the loops beside them, each further in than the one before."""
+    width = max((len(memory) for memory, _ in rows), default=0)
     return "\n".join(
-        f"{level:<{width}} | {'  ' * min(depth, 20)}{text}"
-        for depth, (level, text) in enumerate(found)
+        f"{memory:<{width}} | {'  ' * min(depth, 20)}{text}"
+        for depth, (memory, text) in enumerate(rows)
     )
 
 

@@ -38,7 +38,7 @@ def evaluate(
 
     Raises:
         MappingError: It is no mapping of the chip.
-        CostModelError: An option prices levels by the names L2 and L1.
+        CostModelError: An option prices chips of L2 and L1 alone.
     """
     if not isinstance(chip, Chain):
         raise MappingError(
@@ -75,14 +75,15 @@ def evaluate(
 
 
 def check_prices(options: ExactOptions) -> None:
-    """Refuse options that price levels by the names of two-level chips.
+    """Refuse options that price chips of two levels alone.
 
     Raises:
         CostModelError: One does.
     """
-    for option, default in (("energy", CACTI), ("area", PROVISIONED_AREA)):
+    defaults = {"energy": CACTI, "area": PROVISIONED_AREA, "cycle_nj": 0.0}
+    for option, default in defaults.items():
         if getattr(options, option) != default:
             raise CostModelError(
-                f"{option}={getattr(options, option)} prices the levels L2 and L1; expected "
+                f"{option}={getattr(options, option)} prices chips of L2 and L1 alone; expected "
                 f"{option}={default} on a chip that is a list of levels"
             )

@@ -10,23 +10,15 @@ from typing import Any
 import yaml
 
 from cost_models.accelerator import Accelerator
-from cost_models.accelerator_checks import AcceleratorError
+from cost_models.accelerator_checks import SHORT_OF, AcceleratorError
 from cost_models.chain.chip import Chain
 from cost_models.chain.forms import chip_from
 from marl_common import suggest
 
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-SHORT_PATHS = {
-    "l1_bytes": ("levels.L1.bytes",),
-    "l2_bytes": ("levels.L2.bytes",),
-    "noc_bw": ("levels.L2.read_bw", "levels.L2.write_bw"),
-    "offchip_bw": ("levels.DRAM.read_bw", "levels.DRAM.write_bw"),
-}
-"""Fields of the short form, and the paths that say the same: a path takes their place."""
 INSTEAD = {"units": "axes", "axes": "units"}
 """Fields of a fan-out that say the same."""
 _AXES = re.compile(r"[0-9]{1,9}(x[0-9]{1,9})*")
-_SHORT_OF = {path: field for field, paths in SHORT_PATHS.items() for path in paths}
 
 
 def with_fields(chip: Accelerator | Chain, given: Iterable[str]) -> Accelerator | Chain:
@@ -126,7 +118,7 @@ def _inside(place: Any, part: str, where: str) -> Any:
 
 
 def _drop_short(data: dict[str, Any], path: str) -> None:
-    short = _SHORT_OF.get(path)
+    short = SHORT_OF.get(path)
     both = data.pop(short, None) if short else None
     if path.endswith("_bw") and both is not None:
         level = data["levels"][path.split(".")[1]]

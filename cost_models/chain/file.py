@@ -20,14 +20,14 @@ from cost_models.accelerator_file import (
     Network,
     Switch,
     Whole,
-    known,
+    chip_fields,
+    chip_values,
     level_fields,
     mac_fields,
     memory_values,
-    widths_of,
     wires_fields,
 )
-from cost_models.buffers import Widths, Wires
+from cost_models.buffers import Wires
 from cost_models.chain.chip import MOST_AXES, Axis, Chain, ChainLevel, Fanout
 from layers import DIMS
 from marl_common import NotNegative, Positive, expected, read_fields
@@ -115,16 +115,7 @@ def from_fields(data: Any, where: str) -> Chain:
             )
     given = read_fields(ChainFields, data, where, AcceleratorError)
     try:
-        return Chain(
-            _levels(given.levels, where),
-            name=given.name,
-            node_nm=given.node_nm,
-            clock_mhz=given.clock_mhz,
-            widths=widths_of(given.bits),
-            mac_kind=given.mac.kind or "",
-            mac_pj=given.mac.pj,
-            mac_area_um2=given.mac.area_um2,
-        )
+        return Chain(_levels(given.levels, where), **chip_values(given))
     except AcceleratorError as error:
         text = str(error).removeprefix("accelerator.").removeprefix(f"{where}: ")
         raise AcceleratorError(f"{where}: {text}") from None
@@ -188,16 +179,11 @@ def _each(value: Any, axes: int, path: str) -> list[Any]:
 
 def to_fields(chip: Chain) -> dict[str, Any]:
     """The fields of a chip's file; ``from_fields`` of them gives the same chip."""
-    fields: dict[str, Any] = {"name": chip.name} if chip.name else {}
-    fields |= known({"node_nm": chip.node_nm, "clock_mhz": chip.clock_mhz})
-    if chip.widths != Widths():
-        fields["bits"] = chip.widths._asdict()
     levels: list[dict[str, Any]] = [_level_dict(level) for level in chip.levels]
     if chip.levels[-1].fanout.any:
         del levels[-1]["fanout"]
         levels.append({"lanes": {"units": chip.lanes, "any": True}})
-    mac = mac_fields(chip)
-    return fields | {"levels": levels} | ({"mac": mac} if mac else {})
+    return chip_fields(chip, {}) | {"levels": levels} | mac_fields(chip)
 
 
 def _level_dict(level: ChainLevel) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from cost_models.bounds import unique_elements
+from cost_models.buffers import Flags
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_nj, prices_of
 from cost_models.chain.wires import built_um2, deliveries, least_delivered
@@ -17,11 +18,7 @@ PSUM = 3
 
 
 def chain_floors(
-    layer: Layer,
-    chip: Chain,
-    bypass: bool = False,
-    padding_free: bool = False,
-    resident: tuple[bool, bool, bool] = (False, False, False),
+    layer: Layer, chip: Chain, bypass: bool, padding_free: bool, resident: Flags
 ) -> dict[str, float]:
     """Figures that no mapping of a layer on a chain goes below.
 

@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any, Final
 
 from cost_models.buffers import LEVELS, TENSORS
+from cost_models.energy_tables import EnergyTable
 from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
-from cost_models.physical import EnergyTable
 from cost_models.prices import ByPart, ChipPrices, LevelPrices
 
 Counts = Mapping[str, Any]

@@ -22,6 +22,7 @@ from cost_models.buffers import TENSORS
 from cost_models.chain.cost_columns import CostGroups, in_columns
 from cost_models.columns import LazyColumns
 from cost_models.cost import FIGURES, Cost, CostBatch
+from cost_models.energy_tables import EnergyTable
 from cost_models.exact.energy import (
     ACCESS_KINDS,
     ACCESSES,
@@ -35,7 +36,6 @@ from cost_models.exact.energy import (
 )
 from cost_models.exact.names import BOUND_NAMES, COUNT_NAMES, WIDE_NAMES
 from cost_models.infeasible import Infeasible
-from cost_models.physical import EnergyTable
 from cost_models.prices import (
     ChipPrices,
     chip_prices,
@@ -210,7 +210,6 @@ ENERGIES = ("energy_nj", "energy_total_nj")
 
 ROW_NAMES = (*COUNT_NAMES, *BOUND_NAMES)
 """Names of the counts of a plain mapping."""
-_INF = float("inf")
 
 
 def cost_of(counts: Counts, setting: Setting) -> Cost:
@@ -231,7 +230,7 @@ def cost_of(counts: Counts, setting: Setting) -> Cost:
 
 def refused(infeasible: Infeasible) -> Cost:
     """The cost of a mapping that has none."""
-    return Cost(infeasible, **dict.fromkeys(FIGURES, _INF))  # type: ignore[arg-type]
+    return Cost(infeasible, **dict.fromkeys(FIGURES, math.inf))  # type: ignore[arg-type]
 
 
 class Rows(NamedTuple):

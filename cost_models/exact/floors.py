@@ -9,7 +9,7 @@ from itertools import compress, product
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
 from cost_models.bounds import latency_bound, unique_elements
-from cost_models.buffers import TENSORS
+from cost_models.buffers import TENSORS, Flags
 from cost_models.exact.energy import Counts
 from cost_models.exact.figures import MAESTRO_AREA, Setting, energy_nj
 from cost_models.exact.instances import rows_of
@@ -21,11 +21,7 @@ Route = str | None
 
 
 def figure_floors(
-    layer: Layer,
-    setting: Setting,
-    bypass: bool = False,
-    padding_free: bool = False,
-    resident: tuple[bool, bool, bool] = (False, False, False),
+    layer: Layer, setting: Setting, bypass: bool, padding_free: bool, resident: Flags
 ) -> dict[str, float]:
     """Figures that no mapping of a layer goes below, whatever part of the PEs it uses.
 
@@ -46,9 +42,9 @@ def figure_floors(
         ``power_mw`` with all PEs of the chip.
     """
     chip = setting.accelerator
-    latency = latency_bound(layer, chip, inputs=real_inputs(layer) if padding_free else None)
+    latency = latency_bound(layer, chip, real_inputs(layer) if padding_free else layer.input_size)
     if any(resident):  # what crosses DRAM's boundary does not bound it
-        latency = -(-layer.macs // (chip.num_pes * chip.simd_lanes))
+        latency = chip.compute_bound(layer.macs)
     ways = [
         {**_least_moves(layer, routes, chip, padding_free), "num_pes": 0, "latency": latency}
         for routes in product(*(_routes(chip, tensor, bypass) for tensor in range(len(TENSORS))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import accumulate, product
+from itertools import accumulate, compress, product
 from operator import mul
 
 from cost_models.exact.nest import INPUT, OUTPUT, Nest, NestLevel, P, Q, R, S, Window
@@ -136,30 +136,18 @@ class Instances:
 
     def _find_groups(self, tensor: int, level: int, q: int, whole: bool) -> tuple[list[int], int]:
         """The group of each instance of a level, -1 for none; how many the first of `q` has."""
-        groups, first = list(range(self._count[q])), 1
+        keys: list[Place | None] = [(unit,) for unit in range(self._count[q])]
         for m in range(q + 1, level + 1):
-            spec = self._levels[m]
+            spec, dims = self._levels[m], self._coupled[tensor] if whole else ()
             flags = spec.reduce if tensor == OUTPUT else spec.multicast
-            split = [
-                not shares or (whole and d in self._coupled[tensor])
-                for d, shares in enumerate(flags)
-            ]
-            size = math.prod(n for n, own in zip(spec.units, split, strict=True) if own)
-            groups = [
-                -1 if group < 0 else _group(group * size, place, spec, split, whole)
-                for group in groups
+            own = [not shares or d in dims for d, shares in enumerate(flags)]
+            one = [whole and not split for split in own]
+            keys = [
+                None if key is None or any(compress(place, one)) else (*key, *compress(place, own))
+                for key in keys
                 for place in self._places[m]
             ]
-            first *= size
-        return groups, first
-
-
-def _group(base: int, place: Place, spec: NestLevel, split: list[bool], whole: bool) -> int:
-    """The group of a place among the units of a level, counted from `base`; -1 for none."""
-    index = 0
-    for at, n, own in zip(place, spec.units, split, strict=True):
-        if own:
-            index = index * n + at
-        elif whole and at:
-            return -1
-    return base + index
+        known = dict.fromkeys(key for key in keys if key is not None)
+        numbers = {key: number for number, key in enumerate(known)}
+        groups = [-1 if key is None else numbers[key] for key in keys]
+        return groups, sum(key[0] == 0 for key in known)

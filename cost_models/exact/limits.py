@@ -37,16 +37,11 @@ def too_large(layer: Layer, plain: bool = True) -> Infeasible | None:
         plain: Whether elements are counted, not bits.
     """
     most = MAX_MACS if plain else MAX_BIT_MACS
-    if layer.macs >= most:
-        return Infeasible(
-            ReasonCode.TOO_LARGE,
-            f"layer {layer.name!r}: {layer.macs} MACs; counts stay exact below {most}",
-            layer.macs,
-            most,
-            "MACs",
-            (f"Split the layer into at least {layer.macs // most + 1} equal parts",),
-        )
-    return None
+    if layer.macs < most:
+        return None
+    message = f"layer {layer.name!r}: {layer.macs} MACs; counts stay exact below {most}"
+    lever = f"Split the layer into at least {layer.macs // most + 1} equal parts"
+    return Infeasible(ReasonCode.TOO_LARGE, message, layer.macs, most, "MACs", (lever,))
 
 
 def tile_elements(layer: Layer, tiles: Tiles, box: bool = False) -> tuple[int, int, int]:
@@ -134,7 +129,7 @@ def explain(
     """
     num_pes = mapping.num_pes or chip.num_pes
     if code is ReasonCode.REFUSED:
-        return _kept_nowhere(layer, chip, mapping, options.residents)
+        return _refused(layer, chip, mapping, options.residents)
     if code is ReasonCode.PE_COUNT:
         return _fan_out(layer, chip, mapping, num_pes)
     if code is ReasonCode.TOO_LARGE:
@@ -151,11 +146,8 @@ def explain(
     held = clipped(mapping.tiles, layer.extents)[level]
     clusters = spreads_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ()
     units = {DIMS.index(spread.dim): spread.units or 1 for spread in clusters}
-
-    buffer, passed = (
-        chip.buffers(options.double_buffer)[level],
-        bypassed(chip, mapping.bypass)[level],
-    )
+    buffer = chip.buffers(options.double_buffer)[level]
+    passed = bypassed(chip, mapping.bypass)[level]
 
     def needs(tiles: Tiles, room: Room) -> int:
         parts = enumerate(zip(tiles, layer.extents, strict=True))
@@ -164,7 +156,8 @@ def explain(
         return room.taken(tile_bits(elements, chip.widths, buffer.copies))
 
     short = f"--{buffer.name.lower()}-bytes" if chip.short else ""
-    rooms = rooms_of(buffer, (tensor not in passed for tensor in TENSORS), short)
+    whole = set(compress(TENSORS, options.residents)) if level == 0 else set()  # in a room apart
+    rooms = rooms_of(buffer, (tensor not in passed | whole for tensor in TENSORS), short)
     room = next(one for one in rooms if needs(held, one) > one.bits)
     demand, limit = needs(held, room), room.bits
     levers = tile_levers(held, lambda tiles: needs(tiles, room), limit, LEVELS[level])
@@ -189,32 +182,32 @@ def no_room(
     needed, limit = -(-demand // BYTE), room.bits // BYTE
     named = ", ".join(TENSORS[t] for t in room.tensors)
     whose = "" if room.path.startswith("--") else f" for {named}"
-    return Infeasible(
-        code,
-        f"{what} needs {needed} B{whose}, limit {limit} B (+{needed - limit} B)",
-        needed,
-        limit,
-        "B",
-        (*levers, *(["load the model with double_buffer=False"] * halved)),
-    )
+    message = f"{what} needs {needed} B{whose}, limit {limit} B (+{needed - limit} B)"
+    once = ["load the model with double_buffer=False"] * halved
+    return Infeasible(code, message, needed, limit, "B", (*levers, *once))
 
 
-def _kept_nowhere(
-    layer: Layer, chip: Accelerator, mapping: Mapping, residents: Flags
-) -> Infeasible:
-    """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
+def kept_wrong(chip: Accelerator, mapping: Mapping, residents: Flags) -> tuple[str, str] | None:
+    """What is wrong with what a mapping keeps where, and what would mend it; None: nothing."""
     passed = bypassed(chip, mapping.bypass)
-    nowhere = [tensor for tensor in TENSORS if all(tensor in part for part in passed)]
-    if nowhere:
-        what = f"{nowhere[0]} is kept nowhere"
-        fix = f"Keep {nowhere[0]} in {' or '.join(BUFFERS)}: leave it out of mapping.bypass"
-    elif empty := [i for i, part in enumerate(passed) if len(part) == len(TENSORS)]:
-        what = f"no tensor is kept in {BUFFERS[empty[0]]}"
-        fix = f"Leave a tensor that {BUFFERS[empty[0]]} holds out of mapping.bypass[{empty[0]}]"
-    else:
-        tensor = next(tensor for tensor in compress(TENSORS, residents) if tensor in passed[0])
-        what = f"{tensor} is resident in L2 and passes it"
-        fix = f"Leave {tensor} out of mapping.bypass[0], or out of resident"
+    for tensor in TENSORS:
+        if all(tensor in part for part in passed):
+            fix = f"Keep {tensor} in {' or '.join(BUFFERS)}: leave it out of mapping.bypass"
+            return f"{tensor} is kept nowhere", fix
+    for level, (name, part) in enumerate(zip(BUFFERS, passed, strict=True)):
+        if len(part) == len(TENSORS):
+            fix = f"Leave a tensor that {name} holds out of mapping.bypass[{level}]"
+            return f"no tensor is kept in {name}", fix
+    for tensor in compress(TENSORS, residents):
+        if tensor in passed[0]:
+            fix = f"Leave {tensor} out of mapping.bypass[0], or out of resident"
+            return f"{tensor} is resident in L2 and passes it", fix
+    return None
+
+
+def _refused(layer: Layer, chip: Accelerator, mapping: Mapping, residents: Flags) -> Infeasible:
+    """The report of a mapping that leaves a tensor nowhere to be, or a level without one."""
+    what, fix = kept_wrong(chip, mapping, residents) or ("", "")
     held = " and ".join(
         f"{', '.join(compress(TENSORS, buffer.holds))} in {buffer.name}"
         for buffer in chip.buffers()

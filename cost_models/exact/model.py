@@ -24,8 +24,7 @@ from cost_models.dataflow import Dataflow
 from cost_models.exact.figures import Rows, cost_batch, energy_nj, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
-from cost_models.exact.nest_counts import WORK, count
-from cost_models.exact.nest_record import record_of
+from cost_models.exact.nest_counts import WORK, count, record_of
 from cost_models.exact.options import ExactOptions
 from cost_models.exact.row_records import CountRow, MappingRow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
@@ -94,7 +93,6 @@ class NestModel(ExactOptions):
                 it cannot is infeasible with its reason.
         """
         if not isinstance(accelerator, Accelerator) or isinstance(mapping, ChainMapping):
-            self.check_two_levels()
             return evaluate_chain(self, layer, accelerator, mapping, self._count_nest)
         if isinstance(mapping, Dataflow):
             try:
@@ -127,10 +125,15 @@ class NestModel(ExactOptions):
                     f"mappings: got a {type(mappings).__name__} on a {type(accelerator).__name__}, "
                     "expected a ChainBatch on a Chain, or a MappingBatch on an Accelerator"
                 )
-            self.check_two_levels()
             return self._evaluate_chains(layer, accelerator, mappings)
         known = _prepared(self, layer, accelerator)
-        rows = _rows(known, mappings)
+        size = len(mappings)
+        rows = Rows(
+            np.zeros(size, CountRow),
+            np.zeros(size, np.int8),
+            mappings.pes(accelerator.num_pes),
+            mappings.beyond | (not known.plain),
+        )
         infeasible = known.too_large[bool(rows.wide.any())]
         reasons = rows.reasons
 
@@ -141,9 +144,15 @@ class NestModel(ExactOptions):
         if infeasible is not None:
             reasons[:] = infeasible.code
         else:
-            run_rows(work, len(mappings), self.threads or default_threads())
+            run_rows(work, size, self.threads or default_threads())
         if reasons.size and reasons.min() < 0:
-            raise MappingError(_malformed(mappings, int(np.argmin(reasons))))
+            row = int(np.argmin(reasons))
+            raise MappingError(
+                f"MappingBatch row {row}: orders {mappings.orders[row].tolist()}, parallel "
+                f"{mappings.parallel[row].tolist()}, tiles {mappings.tiles[row].tolist()}, "
+                f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 7, "
+                "dimensions 0 to 7, and numbers of at least 1"
+            )
 
         def why(row: int) -> Infeasible:
             if infeasible is not None:
@@ -257,21 +266,3 @@ class ExactModel(NestModel):
             self.threads or default_threads(),
             lambda mapping: self.evaluate(layer, chip, mapping),
         )
-
-
-def _rows(known: Prepared, mappings: MappingBatch) -> Rows:
-    return Rows(
-        np.zeros(len(mappings), CountRow),
-        np.zeros(len(mappings), np.int8),
-        mappings.pes(known.accelerator.num_pes),
-        mappings.beyond | (not known.plain),
-    )
-
-
-def _malformed(mappings: MappingBatch, row: int) -> str:
-    return (
-        f"MappingBatch row {row}: orders {mappings.orders[row].tolist()}, parallel "
-        f"{mappings.parallel[row].tolist()}, tiles {mappings.tiles[row].tolist()}, "
-        f"cluster_size {mappings.cluster_size[row]}; expected two permutations of 0 to 7, "
-        "dimensions 0 to 7, and numbers of at least 1"
-    )

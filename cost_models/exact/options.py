@@ -10,6 +10,7 @@ from typing import Any
 
 from cost_models.accelerator import Accelerator
 from cost_models.bounds import EXACT_LAWS
+from cost_models.buffers import Flags
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.level_floors import chain_floors
@@ -20,14 +21,13 @@ from cost_models.cost_model import (
     RetiredOptionError,
     Symmetry,
 )
-from cost_models.energy_tables import CACTI, EnergyError, load_energy
+from cost_models.energy_tables import CACTI, MAESTRO_DOUBTS, EnergyError, load_energy
 from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
 from cost_models.exact.nest import Nest, Rules, windows_of
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.mapping import Mapping
-from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.technology.parts import TechnologyError
 from layers import TENSORS, Layer
 from marl_common import suggest
@@ -141,32 +141,21 @@ class ExactOptions:
         for tensor, held, here in zip(TENSORS, home.holds, self.residents, strict=True):
             if here and not held:
                 raise CostModelError(f"resident: {home.name} of this chip does not hold {tensor}")
-        windows = windows_of(layer, self.window == "box", self._free(layer))
+        windows = windows_of(layer, self.window == "box", self.is_free(layer))
         nest = nest_of(
             layer, chip, mapping, self.rules, windows=windows, doubled=self.double_buffer
         )
         return replace(nest, resident=self.residents) if any(self.residents) else nest
 
-    def check_two_levels(self) -> None:
-        """Refuse a price of time, which only chips of two levels know.
-
-        Raises:
-            CostModelError: One is given.
-        """
-        if self.cycle_nj:
-            raise CostModelError(
-                f"cycle_nj: got {self.cycle_nj!r} with a chip that is a list of levels, "
-                "expected one of two levels, L2 and L1"
-            )
-
-    def _free(self, layer: Layer) -> bool:
+    def is_free(self, layer: Layer) -> bool:
+        """Whether a layer has padding that is no traffic."""
         return self.padding == "free" and any(layer.padding)
 
     def is_plain(self, layer: Layer, accelerator: Accelerator) -> bool:
         """Whether elements of one size, each tensor in every level, are all there is to count."""
         strided = (layer.stride_y, layer.stride_x) != (1, 1)
         box = self.window == "box" and (strided or layer.dilation_y * layer.dilation_x > 1)
-        return not self._free(layer) and not box and accelerator.is_plain(self.double_buffer)
+        return not self.is_free(layer) and not box and accelerator.is_plain(self.double_buffer)
 
     @property
     def capabilities(self) -> ModelCapabilities:
@@ -220,7 +209,7 @@ class ExactOptions:
         return Infeasible.when_asked(code, lambda: explain(self, code, layer, accelerator, mapping))
 
 
-def _residents(text: str) -> tuple[bool, bool, bool]:
+def _residents(text: str) -> Flags:
     """Which tensors an option such as ``"input+output"`` names."""
     names = text.split("+") if isinstance(text, str) and text else []
     if text != "+".join(names) or set(names) - set(TENSORS) or len(set(names)) < len(names):

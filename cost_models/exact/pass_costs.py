@@ -45,33 +45,30 @@ def pass_cost(model: CostModel, chip: Accelerator | Chain, moved: Moved) -> tupl
     Raises:
         CostModelError: The model prices no passes.
     """
-    if not isinstance(model, ExactOptions):
-        raise CostModelError(
-            f"cost model {model.name!r}: prices no nodes without MACs, expected exact"
-        )
-    if not any(moved):
-        return 0, 0.0
+    _exact(model)
     read, _, written, _ = chip.widths
     outer, inner, *_ = chip.levels if isinstance(chip, Chain) else chip.buffers()
     rates = (outer.read_bw, outer.write_bw, inner.read_bw, inner.write_bw)
     ways = zip(moved, (read, written, read, written), rates, strict=True)
-    latency = max(
-        -(-elements * bits // rate) if rate is not None else int(elements > 0)
-        for elements, bits, rate in ways
-    )
+    latency = max(_cycles(elements, bits, rate) for elements, bits, rate in ways)
     if isinstance(chip, Chain):
         return latency, _on_chain(chip, moved, latency)
-    counts = {
-        "dram_in": moved.dram_read,
-        "dram_in_direct": moved.dram_read,
-        "dram_out_w": moved.dram_written,
-        "dram_out_w_direct": moved.dram_written,
-        "l2r_in": moved.l2_read,
-        "l2r_in_tile": moved.l2_read,
-        "l2w_out": moved.l2_written,
-        "l2w_out_tile": moved.l2_written,
-    }
-    return latency, energy_of_counts(model, chip, latency, counts)
+    pairs = zip(moved, _COUNTS, strict=True)
+    counts = {name: elements for elements, names in pairs for name in names}
+    return latency, energy_of_counts(model, chip, latency, counts) if latency else 0.0
+
+
+_COUNTS = (
+    ("dram_in", "dram_in_direct"),
+    ("dram_out_w", "dram_out_w_direct"),
+    ("l2r_in", "l2r_in_tile"),
+    ("l2w_out", "l2w_out_tile"),
+)
+"""The counts of what :class:`Moved` says."""
+
+
+def _cycles(elements: int, bits: int, rate: int | None) -> int:
+    return int(elements > 0) if rate is None else -(-elements * bits // rate)
 
 
 def filter_load_cost(
@@ -85,9 +82,7 @@ def filter_load_cost(
         loads: Elements that are brought at a time, and how often.
     """
     width, rate = chip.widths.filter, chip.buffers()[0].read_bw
-    latency = sum(
-        times * (1 if rate is None else -(-size * width // rate)) for size, times in loads.items()
-    )
+    latency = sum(times * _cycles(size, width, rate) for size, times in loads.items())
     elements = sum(size * times for size, times in loads.items())
     energy = energy_of_counts(model, chip, latency, {"dram_fil": elements})
     return energy, float(latency), elements * width / 8
@@ -108,9 +103,7 @@ def rescaling_cost(
     """
     both, port = sums + stats, chip.buffers()[1]
     ways = ((both + sums, port.read_bw), (both, port.write_bw))
-    latency = max(
-        1 if rate is None else -(-elements * chip.widths.psum // rate) for elements, rate in ways
-    )
+    latency = max(_cycles(elements, chip.widths.psum, rate) for elements, rate in ways)
     # neither the PEs nor the wires to them see what is scaled
     scaled = {"l2r_psum": both + sums, "l2w_out": both, "l2w_out_tile": both}
     unseen = {"l1_skipped_out": both, "l1drain_out": -both}
@@ -131,11 +124,16 @@ def energy_of_counts(
     Raises:
         CostModelError: The model prices no counts.
     """
-    if not isinstance(model, ExactOptions):
-        raise CostModelError(f"cost model {model.name!r}: prices no counts, expected exact")
+    exact = _exact(model)
     found: defaultdict[str, int] = defaultdict(int)
     found |= {"num_pes": chip.num_pes, "latency": latency, **counts}
-    return float(energy_nj(found, model.setting(chip)))
+    return float(energy_nj(found, exact.setting(chip)))
+
+
+def _exact(model: CostModel) -> ExactOptions:
+    if isinstance(model, ExactOptions):
+        return model
+    raise CostModelError(f"cost model {model.name!r}: prices no counts, expected exact")
 
 
 def _on_chain(chip: Chain, moved: Moved, latency: int) -> float:

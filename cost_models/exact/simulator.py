@@ -281,10 +281,8 @@ class Execution:
             self._serve_kept(tensor, units, traffic)
         for at in self._loops(level, next(iter(units.values()))) if not all(kept) else ():
             moment = {u: one for u, one in self._children(level, units, at).items() if all(one)}
-            for tensor in range(3):
+            for tensor in compress(range(3), (not keeps for keeps in kept)):
                 touched = {u: self.touched.of(tensor, one) for u, one in moment.items()}
-                if kept[tensor]:
-                    continue
                 if tensor == OUTPUT:
                     self._drain(level)
                     self._open_outputs(level, touched, traffic)
@@ -377,6 +375,5 @@ class Execution:
             first = self._port_cycles(q, self.first)
             shares.update(first)
             self.counts.update({f"busy/{name}": part for name, part in first.items()})
-        return {f"bind/{name}": part for name, part in shares.items()} | {
-            "stepwise": shares.total()
-        }
+        binding = {f"bind/{name}": part for name, part in shares.items()}
+        return {"stepwise": shares.total(), **binding}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from itertools import compress
 
 from cost_models.chain.clusters import as_chain
 from cost_models.cost_model import CostModelError
 from cost_models.exact.figures import Rows
-from cost_models.exact.limits import bypassed, rooms_of, tile_bits
+from cost_models.exact.limits import kept_wrong, rooms_of, tile_bits
 from cost_models.exact.model import NestModel, Prepared
 from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
@@ -49,12 +48,7 @@ class SimulatorModel(NestModel):
         units = num_pes // mapping.cluster_size, mapping.cluster_size
         if any((few or 1) > many for few, many in zip(mapping.units, units, strict=True)):
             return ReasonCode.PE_COUNT
-        passes = bypassed(chip, mapping.bypass)
-        if (
-            passes[0] & passes[1]
-            or any(len(part) == len(TENSORS) for part in passes)
-            or passes[0].intersection(compress(TENSORS, self.residents))
-        ):
+        if kept_wrong(chip, mapping, self.residents) is not None:
             return ReasonCode.REFUSED
         nest = self.nest(known.layer, *as_chain(chip, mapping, known.layer))
         _check_size(f"layer {known.layer.name!r}", nest, num_pes)

@@ -14,6 +14,7 @@ from cost_models.bounds import MAESTRO_LAWS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.cost_model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.dataflow import Dataflow
+from cost_models.energy_tables import MAESTRO_DOUBTS
 from cost_models.figure_places import FIRST_ACCESS, PEAK, PES
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.laws import ACCESS_KINDS
@@ -34,7 +35,6 @@ from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import unread, why_dead
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
-from cost_models.physical import MAESTRO_DOUBTS
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 from marl_common import FloatArray, IntArray, contiguous

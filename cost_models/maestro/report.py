@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from cost_models.area_power import area_um2, power_mw
+from cost_models.energy_tables import L1_ACCESS, L2_ACCESS, MAC_NJ
 from cost_models.figure_places import (
     AREA_UM2,
     ENERGY_NJ,
@@ -96,7 +97,6 @@ from cost_models.maestro.layout import (
     X,
     Y,
 )
-from cost_models.physical import L1_ACCESS, L2_ACCESS, MAC_NJ
 from marl_common import FloatArray, IntArray, part
 
 

@@ -41,12 +41,14 @@ def from_onnx(path: str | Path, shapes: Mapping[str, int] | None = None) -> Impo
 
     Raises:
         ImportingError: The file is missing or damaged, needs operators that this version of onnx
-            does not know, has axes without a value, or nothing to map.
+            does not know, has axes without a value, tensors that are written twice or read before
+            they are written, or nothing to map.
     """
     path = Path(path)
     model = _loaded(path)
     _fix_axes(path, model, dict(shapes or {}))
     graph, known = _inferred(path, model)
+    _check_order(path, graph)
     found = Imported()
     tracer = Tracer(found.nodes)
     weights = {tensor.name for tensor in graph.initializer}
@@ -180,6 +182,26 @@ def _check_calls(path: Path, model: Any) -> None:
         return total
 
     size(model.graph.node)
+
+
+def _check_order(path: Path, graph: Any) -> None:
+    """Refuse tensors that are written twice, or read before they are written."""
+    first = {name: n for n, node in reversed([*enumerate(graph.node)]) for name in node.output}
+    written = {value.name for value in (*graph.input, *graph.initializer)}
+    for number, node in enumerate(graph.node):
+        what = f"{path}: node {node.name or f'{node.op_type}_{number}'!r}"
+        for name in node.input:
+            if name and name not in written and first.get(name, -1) >= number:
+                raise ImportingError(
+                    f"{what} reads {name!r}, which it writes itself or a later one; expected no "
+                    "cycle, and nodes in the order in which they run"
+                )
+        for name in filter(None, node.output):
+            if name in written:
+                raise ImportingError(
+                    f"{what} writes {name!r}, which is written already; expected one writer"
+                )
+            written.add(name)
 
 
 def _stated(value: Any) -> Shape | None:

@@ -2,7 +2,8 @@
 
 A part says of a layer, with something of it in L2 and so much room for its tiles, that ``energy +
 price x latency`` is nowhere below a bound. A mapping that is one with less in L2, or in less room,
-costs no less, so that the bound holds there too. Together with the bounds of the layer's whole
+costs no less, so that the bound holds there too. On a list of levels a part may say it of energy
+times latency. Together with the bounds of the layer's whole
 space these are lines that every energy and latency of the layer is above. A network's sum is the
 least over all sets of tensors, node after node, of the layers' least sums; its sums at several
 prices are lines again, and the least product above them bounds the energy-delay product.
@@ -23,7 +24,7 @@ from mapper.certificate.kept_certificate import KeptTerms, PartTerms
 from mapper.certificate.tree_check import least_of_roots
 from mapper.staying.placement import Placement
 from mapper.staying.rooms import Stays, taken_bits
-from mapper.staying.shape_facts import ENERGY, LATENCY, Resident, SumWeights
+from mapper.staying.shape_facts import BOTH, ENERGY, LATENCY, Resident, SumWeights
 
 MOST_SETS = 512
 """Sets of tensors that are looked at after a node; the others' costs so far count, and what all
@@ -58,6 +59,24 @@ def corners(lines: Sequence[BoundLine]) -> list[tuple[float, float]]:
         for time in sorted(at)
         if time >= first
     ]
+
+
+def least_above(product: float, lines: Iterable[BoundLine], weights: SumWeights) -> float:
+    """What a sum is not below where energy times latency is not below a product.
+
+    Along the curve of that product it is least where both shares are alike, or next to it at the
+    least energy or latency that lines allow.
+    """
+    energy, latency = (
+        max((value for of, value in lines if of == one), default=0.0) for one in (ENERGY, LATENCY)
+    )
+    if product <= 0 or not (weights.energy and weights.latency):
+        return 0.0
+    if math.isinf(product):
+        return math.inf
+    time = math.sqrt(weights.energy * product / weights.latency)
+    time = max(min(time, product / energy if energy else math.inf), latency)
+    return weights.of(max(product / time, energy), time)
 
 
 class KeptBound:
@@ -141,24 +160,30 @@ class KeptBound:
 
     def _least_of(self, asked: PartTerms) -> float:
         """What a sum of a layer's energy and latency is not below."""
-        lines = [
-            BoundLine(part.weights, bound)
-            for part, bound in self._parts.get(asked.shape, ())
-            if asked.resident <= part.resident and part.room >= asked.room
-        ]
+        lines, product = [], 0.0
+        for part, bound in self._parts.get(asked.shape, ()):
+            if not (asked.resident <= part.resident and part.room >= asked.room):
+                continue
+            if self._terms.is_deep and part.weights == BOTH:
+                product = max(product, bound)
+            else:
+                lines.append(BoundLine(part.weights, bound))
         for weights in self._rooted | {asked.weights}:
             lines += self._roots(asked.shape, asked.resident, weights)
-        return min(asked.weights.of(*corner) for corner in corners(lines))
+        return max(
+            min(asked.weights.of(*corner) for corner in corners(lines)),
+            least_above(product, lines, asked.weights),
+        )
 
     def _root(self, shape: Layer, resident: Resident, weights: SumWeights) -> list[BoundLine]:
         """What the model's bounds of a layer's whole space say."""
-        plain, priced = (
-            self._terms.spec(PartTerms(shape, resident, math.inf, of)).build()
-            for of in (ENERGY, weights)
-        )
-        floors = plain.figure_bounds
-        return [
+        at = PartTerms(shape, resident, math.inf, ENERGY)
+        floors = self._terms.spec(at).build().figure_bounds
+        found = [
             BoundLine(ENERGY, floors.get("energy_nj", 0.0)),
             BoundLine(LATENCY, floors.get("latency_cycles", 0.0)),
-            BoundLine(weights, least_of_roots(priced)),
         ]
+        if not self._terms.is_deep:
+            priced = self._terms.spec(at._replace(weights=weights)).build()
+            found.append(BoundLine(weights, least_of_roots(priced)))
+        return found

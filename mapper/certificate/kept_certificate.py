@@ -15,23 +15,31 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 import layers
-from cost_models import Mapping as LoopMapping
+from cost_models import Chain, ChainMapping, mapping_from
+from cost_models import Mapping as TwoLevelMapping
 from layers import TENSORS, Layer, NetworkGraph
 from mapper.certificate.certificate_file import Certificate, CertificateError
-from mapper.certificate.claim_file import Finite, MappingFields, Size
+from mapper.certificate.claim_file import ChainMappingFields, Finite, MappingFields, Size
 from mapper.certificate.parts_file import PartsClaim, PartsFile
 from mapper.problem_spec import ProblemSpec
-from mapper.staying.shape_facts import ENERGY, LATENCY, Resident, SumWeights
-from marl_common import Text
+from mapper.staying.rooms import limits_of, room_limit
+from mapper.staying.shape_facts import BOTH, ENERGY, LATENCY, Resident, SumWeights
+from marl_common import HIDDEN, Text
 
-NETWORK, ROOM = "network.yaml", "max_l2_bytes"
-LEAST_ROOM = 1e-3
-"""Bytes in place of none: limits are above 0."""
+NETWORK = "network.yaml"
 PRICES = 1e-30, 1e30
 """Least and largest price of a cycle [nJ] but 0: sums stay far from what floats can hold."""
+
+
+LoopMapping = TwoLevelMapping | ChainMapping
+TWO, DEEP = f"{HIDDEN}two", f"{HIDDEN}deep"
+AnyMapping = Annotated[
+    Annotated[MappingFields, Tag(TWO)] | Annotated[ChainMappingFields, Tag(DEEP)],
+    Discriminator(lambda one: DEEP if isinstance(one, dict) and "levels" in one else TWO),
+]
 
 
 class KeptClaim(PartsClaim):
@@ -41,7 +49,7 @@ class KeptClaim(PartsClaim):
     objective: Literal["latency", "energy", "edp"]
     passes: Literal["free", "counted"]
     stays: list[Text]
-    mappings: Annotated[list[MappingFields], Field(min_length=1)]
+    mappings: Annotated[list[AnyMapping], Field(min_length=1)]
     prices: Annotated[list[Finite], Field(max_length=100)]
     value: Finite
     bound: Finite
@@ -108,7 +116,8 @@ class PartTerms(NamedTuple):
         shape: The layer, without a name.
         resident: What of it is in L2.
         room: Bytes of L2 that its tiles may take.
-        weights: What is bounded: a sum of energy and latency.
+        weights: What is bounded: a sum of energy and latency; on a list of levels `BOTH` is their
+            product.
     """
 
     shape: Layer
@@ -127,6 +136,11 @@ class KeptTerms:
 
     plain: ProblemSpec
 
+    @property
+    def is_deep(self) -> bool:
+        """Whether the chip is a list of levels."""
+        return isinstance(self.plain.accelerator, Chain)
+
     @classmethod
     def of(cls, part: ProblemSpec) -> KeptTerms:
         """The terms that a part's problem shares with all others."""
@@ -141,24 +155,34 @@ class KeptTerms:
             CertificateError: A cycle's price is out of range.
         """
         options: dict[str, Any] = dict(self.plain.cost_model_options)
+        aim = "energy" if part.weights.energy else "latency"
         if part.resident:
             options["resident"] = "+".join(t for t in TENSORS if t in part.resident)
-        if part.weights.energy and part.weights.latency:
+        if self.is_deep and part.weights == BOTH:
+            aim = "edp"
+        elif part.weights.energy and part.weights.latency:
             price = options["cycle_nj"] = part.weights.latency / part.weights.energy
             if not PRICES[0] <= price <= PRICES[1]:
                 raise CertificateError(
                     f"prices: got {price:g} nJ for a cycle, expected 0, or {PRICES[0]:g} to "
                     f"{PRICES[1]:g}"
                 )
-        limits = {} if math.isinf(part.room) else {ROOM: max(part.room, LEAST_ROOM)}
         return replace(
             self.plain,
             layer=part.shape,
             layer_name=name,
-            objective="energy" if part.weights.energy else "latency",
+            objective=aim,
             cost_model_options=options,
-            limits=limits,
+            limits=limits_of(self.plain.accelerator, part.room),
         )
+
+    def canonical(self, layer: Layer, mapping: LoopMapping) -> LoopMapping:
+        """A layer's mapping as the space gives it: loops that never iterate stand in one order."""
+        if not self.is_deep:
+            return mapping
+        problem = self.spec(PartTerms(layer.renamed(""), frozenset(), math.inf, ENERGY)).build()
+        found: LoopMapping = problem.space.decode(problem.action_of(mapping))[0]
+        return found
 
     def terms_of(self, spec: ProblemSpec) -> PartTerms:
         """What the problem of a part is.
@@ -169,10 +193,12 @@ class KeptTerms:
         options: Mapping[str, Any] = spec.cost_model_options
         price = float(options.get("cycle_nj", 0.0))
         weights = SumWeights(1.0, price) if price else ENERGY
+        if self.is_deep and spec.objective == "edp":
+            weights = BOTH
         found = PartTerms(
             spec.layer.renamed(""),
             frozenset(str(options.get("resident", "")).split("+")) - {""},
-            float(spec.limits.get(ROOM, math.inf)),
+            float(spec.limits.get(room_limit(self.plain.accelerator), math.inf)),
             LATENCY if spec.objective == "latency" else weights,
         )
         expected = self.spec(found)
@@ -223,7 +249,7 @@ def read_kept(path: Path) -> KeptCertificate:
             said = str(error).replace(str(network), NETWORK)
             raise CertificateError(f"{path}: {said}") from None
     try:
-        mappings = [LoopMapping.from_dict(one.model_dump()) for one in claim.mappings]
+        mappings = [mapping_from(one.model_dump()) for one in claim.mappings]
     except ValueError as error:
         raise CertificateError(f"{path}: {FILE.name}: mappings: {error}") from None
     return KeptCertificate(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 
+from cost_models import ChainMapping
 from layers import GraphNode, is_network
 from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.checker import Checked, check_certificate, costs_of
@@ -95,13 +96,9 @@ def bounds_of(certificate: KeptCertificate, placement: Placement) -> KeptBound:
 
 def _check_terms(terms: KeptTerms) -> None:
     """Check that a mapping with less in L2 is one with more in L2 too, and costs no less there."""
-    from cost_models import Accelerator
-
     plain = terms.plain
-    if plain.cost_model != "exact" or not isinstance(plain.accelerator, Accelerator):
-        raise CertificateError(
-            "shape-1: expected the cost model exact and a chip of two levels, on which tensors stay"
-        )
+    if plain.cost_model != "exact":
+        raise CertificateError("shape-1: expected the cost model exact, for which tensors stay")
     for option in ("full", "uneven"):
         if plain.space.get(option):
             raise CertificateError(f"shape-1: its space is {option}, expected one without {option}")
@@ -124,8 +121,11 @@ def _check_value(certificate: KeptCertificate, placement: Placement) -> None:
             time, work, _ = placement.pass_of(node, taken)
         else:
             part = _part(node, placement, place, taken)
+            mapping = next(mappings)
+            if isinstance(mapping, ChainMapping) != certificate.terms.is_deep:
+                raise CertificateError(f"mappings: of {brief(node.name)}: it is of another chip")
             try:
-                time, work = costs_of(next(mappings), problem(part))
+                time, work = costs_of(mapping, problem(part))
             except CertificateError as error:
                 raise CertificateError(f"mappings: of {brief(node.name)}: {error}") from None
         latency, energy = latency + time, energy + work
@@ -163,7 +163,7 @@ def _during(certificate: KeptCertificate, placement: Placement) -> list[Stays]:
         bits = taken_bits(rooms, taken, place)
         if bits > placement.capacity:
             raise CertificateError(
-                f"stays: tensors take {bits / 8:,.0f} B of L2 during {brief(node.name)}, which has "
+                f"stays: tensors take {bits / 8:,.0f} B during {brief(node.name)}, where there are "
                 f"{placement.capacity / 8:,.0f} B"
             )
         found.append(taken)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cost_models import Mapping, mapping_from
 from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms, PartTerms
 from mapper.certificate.kept_checker import bounds_of, placement_of
 from mapper.certificate.making import make_certificate
@@ -20,33 +19,40 @@ if TYPE_CHECKING:
 
 Proved = Sequence[tuple["StayProof", dict[str, Any]]]
 """What a search asked for, and what it was told."""
+ProofOf = Callable[["ProblemSpec", dict[str, Any]], "Proof"]
+"""A problem's proof, from what it told a search."""
 
 
 def make_kept(
-    kept: KeptNetwork, spec: ProblemSpec, counted: bool, proved: Proved, prove: Callable[..., Proof]
+    kept: KeptNetwork, spec: ProblemSpec, proved: Proved, proof_of: ProofOf
 ) -> KeptCertificate:
-    """The certificate of an answer; every proof is done again, so that its tree is recorded.
+    """The certificate of an answer.
+
+    What was searched without a proof (on a list of levels) has the model's bounds, which need none.
 
     Args:
-        kept: The answer, of one run on a chip of two levels.
+        kept: The answer, of one run.
         spec: The problem of the network's first layer.
-        counted: Whether nodes without MACs cost what they move.
         proved: The proofs that the search asked for.
-        prove: Does one again, as `baselines.prove` does.
+        proof_of: A proof from what it told.
 
     Raises:
         CertificateError: A layer has no mapping, for a reason that no limit is.
     """
     terms = KeptTerms.of(spec.complete())
-    parts = [_part(terms, proof, result, prove) for proof, result in proved]
-    mappings = (step.known.mapping for step in kept.keep.steps if step.known is not None)
+    parts = [
+        _part(terms, proof, result, proof_of) for proof, result in proved if _is_proven(result)
+    ]
+    mappings = (
+        (step.node.layer, step.known.mapping) for step in kept.keep.steps if step.known is not None
+    )
     found = KeptCertificate(
         network=kept.network,
         graph=kept.graph,
         objective=kept.objective,
-        counted=counted,
+        counted=kept.counted,
         stays=tuple(room.tensors[0] for room in kept.staying),
-        mappings=tuple(mapping for mapping in mappings if isinstance(mapping, Mapping)),
+        mappings=tuple(terms.canonical(layer, one) for layer, one in mappings if layer and one),
         prices=kept.keep.prices,
         parts=tuple(parts),
         value=kept.keep.value,
@@ -56,14 +62,17 @@ def make_kept(
     return replace(found, bound=min(bound, found.value))
 
 
+def _is_proven(result: Mapping[str, Any]) -> bool:
+    """Whether a proof has something to certify: boxes, and a mapping or that there is none."""
+    return result["status"] == "empty" or (
+        result["status"] != "searched" and result["mapping"] is not None
+    )
+
+
 def _part(
-    terms: KeptTerms, proof: StayProof, result: dict[str, Any], prove: Callable[..., Proof]
+    terms: KeptTerms, proof: StayProof, result: dict[str, Any], proof_of: ProofOf
 ) -> Certificate:
     """The certificate of what a proof told."""
-    shape = proof.layer.renamed("")
-    own = PartTerms(shape, proof.resident, proof.room, proof.weights)
+    own = PartTerms(proof.layer.renamed(""), proof.resident, proof.room, proof.weights)
     part = terms.spec(own, proof.layer.name)
-    start = None if result["mapping"] is None else mapping_from(result["mapping"])
-    gap = result["best_value"] / result["bound"] - 1 if start and result["bound"] else 0.0
-    again = prove(part.build(), start=start, gap=gap, record=True)
-    return make_certificate(part, again)
+    return make_certificate(part, proof_of(part, result))

@@ -78,7 +78,7 @@ class ModelBounds:
         offered.append(tuple(np.ones(len(v), np.bool_) for v in values))
         for row in grid.tiles:
             offered.append(tuple(np.isin(v, t) for v, t in zip(values, row, strict=True)))
-        self.tiles = ChainTiles(tuple(values), tuple(offered), {})
+        self.tiles = ChainTiles(tuple(values), tuple(offered), {}, {})
         self._frontier: Frontier | None = None
 
     def of(self, way: IntArray) -> WayBounds:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from marl_runs import tell
 
 if TYPE_CHECKING:
+    from baselines import Proof
     from mapper.certificate import Certificate, KeptCertificate, NetworkCertificate, Proved
     from mapper.commands.proof_options import After
     from mapper.found import Found
@@ -57,20 +59,30 @@ def certify_network(network: str, results: Sequence[ShapeResult], path: Path, af
     tell(_wrote(path, whole))
 
 
-def certify_kept(
-    kept: KeptNetwork, spec: ProblemSpec, counted: bool, proved: Proved, path: Path
-) -> None:
+def certify_kept(kept: KeptNetwork, spec: ProblemSpec, proved: Proved, path: Path) -> None:
     """Write the certificate of a network whose tensors may stay."""
-    from baselines import prove
     from mapper.certificate import make_kept, write_kept
 
     try:
-        whole = make_kept(kept, spec, counted, proved, prove)
+        whole = make_kept(kept, spec, proved, proven_again)
     except KeyboardInterrupt:
         tell(f"{path} is not written: Ctrl-C")
         raise
     write_kept(path, whole)
     tell(_wrote(path, whole))
+
+
+def proven_again(spec: ProblemSpec, result: Mapping[str, Any]) -> Proof:
+    """A proof from what it told: on a chip of two levels done once more, so that it is recorded."""
+    from baselines import Proof, prove
+    from cost_models import Chain, mapping_from
+
+    start = None if result["mapping"] is None else mapping_from(result["mapping"])
+    value = math.inf if start is None else result["best_value"]
+    if isinstance(spec.accelerator, Chain):
+        return Proof(start, value, result["bound"], result["status"])
+    gap = value / result["bound"] - 1 if start and result["bound"] else 0.0
+    return prove(spec.build(), start=start, gap=gap, record=True)
 
 
 def _wrote(path: Path, whole: NetworkCertificate | KeptCertificate) -> str:

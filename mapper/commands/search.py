@@ -68,18 +68,23 @@ def search(
     if proof.certificate is not None:
         check_certificate_file(proof.certificate, network, spec)
     if shared.fuse != "none":
-        _search_kept(network, shared, spec, method, proof, problem, results)
+        _search_kept(shared, spec, method, proof, problem, results)
     elif shared.counted and network is None:
         raise OptionError("--passes counted: a single layer has no others; give --network N")
     elif network is not None:
-        _search_network(network, shared, problems, objective, how, proof, results)
+        from mapper.commands.search_network import NetworkSearch, search_network  # and the store
+
+        asked = NetworkSearch(
+            network, objective, lambda one: problems(one, one.name), how, shared.carry,
+            shared.counted,
+        )  # fmt: skip
+        search_network(asked, results, proof.after())
     else:
         shared.check_absent(results.workers)
         _search_layer(spec.complete(), how, proof, results)
 
 
 def _search_kept(
-    network: str | None,
     shared: NetworkOptions,
     spec: ProblemSpec,
     method: MethodOptions,
@@ -90,6 +95,7 @@ def _search_kept(
     """Search a network whose tensors may stay in L2, once no option is given that means nothing."""
     from mapper.commands.search_kept import check_kept, search_kept
 
+    network = shared.named()
     refused = {
         "--option": method.of_method, "--carry": shared.carry, "--limit": problem.limit,
         "--budget": method.budget, "--patience": method.patience, "--log": method.log,
@@ -98,23 +104,6 @@ def _search_kept(
     }  # fmt: skip
     check_kept(spec, method.method, refused, network, shared, proof.certificate is not None)
     search_kept(network or "", spec.complete(), results, shared, proof)
-
-
-def _search_network(
-    network: str,
-    shared: NetworkOptions,
-    problems: Problems,
-    objective: str,
-    how: Mapping[str, Any],
-    proof: ProofOptions,
-    results: ResultOptions,
-) -> None:
-    from mapper.commands.search_network import search_network  # and with it the store
-
-    search_network(
-        network, lambda layer: problems(layer, layer.name), how, shared.carry, objective, results,
-        counted=shared.counted, after=proof.after(),
-    )  # fmt: skip
 
 
 def _search_layer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from marl_common import atomic_write
 from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
 
 if TYPE_CHECKING:
-    from layers import NetworkGraph
+    from layers import LanguageModel, NetworkGraph
     from mapper.commands.network_options import NetworkOptions
     from mapper.commands.proof_options import ProofOptions
     from mapper.commands.work_options import ResultOptions
@@ -51,7 +52,6 @@ def check_kept(
         OptionError: One is given.
         KeepError: The chip, the model or the objective cannot be.
     """
-    from cost_models import Chain
     from mapper.commands.options import OptionError
     from mapper.staying.kept_network import check_inputs, check_keep, check_space
 
@@ -66,10 +66,10 @@ def check_kept(
     check_keep(spec.accelerator, spec.cost_model, spec.objective, f"--fuse {fuse}")
     check_inputs(spec.accelerator, inputs, f"--fuse {fuse}")
     check_space(spec.space)
-    if certified and (fuse == "tiles" or inputs > 1 or isinstance(spec.accelerator, Chain)):
+    if certified and (fuse == "tiles" or inputs > 1):
         raise OptionError(
-            "--certificate: where layers share the chip it is of --fuse keep, one run, and a chip "
-            "of two levels; leave it out"
+            "--certificate: where layers share the chip it is of --fuse keep and one run; leave it "
+            "out"
         )
 
 
@@ -93,6 +93,7 @@ def search_kept(
     from mapper.fusing.fused_network import FusedProblem
     from mapper.show.kept_table import print_kept
     from mapper.staying.kept_network import USUAL_GAP, check_keep, keep_network, stored_proofs
+    from mapper.staying.network_optimum import NetworkProblem
     from mapper.staying.network_result import NetworkStoppedError, UnmappableError
     from mapper.staying.stay_proof import StaySetting
 
@@ -116,26 +117,37 @@ def search_kept(
 
         try:
             kept = keep_network(
-                network, graph, setting, spec.objective, run, counted=shared.counted,
-                gap=proof.gap or USUAL_GAP,
-                fused=FusedProblem if shared.fuse == "tiles" else None, inputs=shared.inputs,
-            )  # fmt: skip
+                network,
+                NetworkProblem(graph, setting, run, shared.counted, proof.gap or USUAL_GAP),
+                spec.objective,
+                fused=FusedProblem if shared.fuse == "tiles" else None,
+                inputs=shared.inputs,
+            )
         except (NetworkStoppedError, KeyboardInterrupt):
             tell(go_on_with())
             raise typer.Exit(1) from None
         except UnmappableError as error:
             tell(f"error: {error}")
             raise typer.Exit(1) from None
+    language = layers.language_of(network)
     if results.as_json:
-        print_json(kept.to_dict())
+        print_json(kept.to_dict() | ({} if language is None else _by_token(language, kept)))
     else:
-        print_kept(kept)
+        print_kept(kept, language)
     if out is not None:
         _write(out, kept)
     if proof.certificate is not None:
         from mapper.commands.certifying import certify_kept
 
-        certify_kept(kept, spec, shared.counted, proved, proof.certificate)
+        certify_kept(kept, spec, proved, proof.certificate)
+
+
+def _by_token(language: LanguageModel, kept: KeptNetwork) -> dict[str, Any]:
+    """A language model's pass, and the best schedule's speed and energy by token."""
+    from mapper.token_figures import TokenFigures
+
+    found = TokenFigures.of(language.run.new_tokens, kept.chip, kept.best.latency, kept.best.energy)
+    return {"language_model": language.to_dict(), **asdict(found)}
 
 
 def _write(out: Path, kept: KeptNetwork) -> None:

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,31 +30,42 @@ if TYPE_CHECKING:
 PAGE = "report.html"
 
 
-def search_network(
-    network: str,
-    spec: Callable[[Layer], ProblemSpec],
-    search: Mapping[str, Any],
-    carry: str | None,
-    objective: str,
-    given: ResultOptions,
-    *,
-    counted: bool = False,
-    after: After | None = None,
-) -> None:
+@dataclass(frozen=True)
+class NetworkSearch:
+    """A network, and how its shapes are searched.
+
+    Args:
+        network: The network.
+        objective: Of every shape.
+        spec: The problem of a layer.
+        search: Arguments of every search but the problem.
+        carry: What a shape takes over from those before it; None for what the method does.
+        counted: Whether totals have the nodes without MACs.
+    """
+
+    network: str
+    objective: str
+    spec: Callable[[Layer], ProblemSpec]
+    search: Mapping[str, Any]
+    carry: str | None = None
+    counted: bool = False
+
+
+def search_network(asked: NetworkSearch, given: ResultOptions, after: After | None = None) -> None:
     """Search every distinct shape and print a row for each, and the totals.
 
     The searches live in a store, by default that of the folder `given.out`, and the same command
-    goes on where it stopped. In that folder, if any, every shape has one. Nodes without MACs are in
-    the totals where they are `counted`. `after` names a certificate to write. Exit code 1 says that
-    a shape has no mapping or is not done.
+    goes on where it stopped. In that folder, if any, every shape has one. `after` names a
+    certificate to write. Exit code 1 says that a shape has no mapping or is not done.
     """
     import layers
     from mapper.network_runs import plan_network, results
     from mapper.report import NetworkShapes
 
+    network, spec, search = asked.network, asked.spec, asked.search
     language = layers.language_of(network)
-    passes = _passes(network, spec) if counted else {}
-    planned = plan_network(network, spec, search, _carried(carry, search))
+    passes = _passes(network, spec) if asked.counted else {}
+    planned = plan_network(network, spec, search, _carried(asked.carry, search))
     runs = [item.run for item in planned if item.run is not None]
     out, as_json = given.out, given.as_json
     if out is not None:
@@ -67,7 +78,7 @@ def search_network(
         )
         files.write_kept()
         found = list(results(planned, opened, outcome.kept))
-    _print(network, language, found, objective, as_json, passes)
+    _print(network, language, found, asked.objective, as_json, passes)
     if out is not None:
         counts = {result.shape.layer.name: result.shape.count for result in found}
         tokens = 0 if language is None else language.run.new_tokens

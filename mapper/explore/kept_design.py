@@ -96,7 +96,7 @@ class KeptDesign(Experiment):
             return [proof.run(inside) for proof in proofs]
 
         one = self.workload
-        setting = StaySetting(self.chip, one.cost_model_options, gap=one.gap / 4)
+        setting = StaySetting(self.chip, one.cost_model_options)
         problem = NetworkProblem(one.graph, setting, run, one.counted, one.gap)
         try:
             found = {aim: _best(problem, aim) for aim in self.aims}

@@ -18,7 +18,7 @@ from layers import NetworkGraph
 from mapper.explore.design_ranges import ExploreError
 from mapper.fusing.fused_network import FusedProblem
 from mapper.staying.kept_network import keep_network
-from mapper.staying.network_optimum import RunProofs
+from mapper.staying.network_optimum import NetworkProblem, RunProofs
 from mapper.staying.network_result import NetworkResult, UnmappableError
 from mapper.staying.stay_proof import StaySetting
 from marl_common import atomic_write
@@ -106,7 +106,8 @@ def traffic_curve(
         setting = StaySetting(bounding_chip(chip, capacity), OPTIONS, SPACE)
         least = {}
         try:
-            found = keep_network("", graph, setting, "energy", run, gap=gap, fused=FusedProblem)
+            problem = NetworkProblem(graph, setting, run, gap=gap)
+            found = keep_network("", problem, "energy", fused=FusedProblem)
             least = {name: getattr(found, name) for name in SCHEDULES}
         except UnmappableError:
             pass

@@ -18,6 +18,7 @@ from mapper.explore.design_space import short_name, value_text
 from mapper.explore.exploration import Exploration
 from mapper.explore.explore_file import design_text, explored
 from mapper.explore.hints import wires_line
+from mapper.explore.ranking import rank_text
 from mapper.report.fronts import FrontView
 from marl_common import atomic_write, engineering
 from marl_runs import made_with
@@ -104,6 +105,8 @@ def _row(row: Mapping[str, Any], fields: Sequence[str]) -> list[Any]:
     numbers = [None if value is None else float(f"{value:.6g}") for value in figures.values()]
     gap = row.get("gap")
     proven = row.get("why") or "" if gap is None else gap_text(gap)
+    if row.get("shares_rank"):
+        proven += f", rank {rank_text(row['rank'], True)}"
     return [
         design_text(row),
         texts,

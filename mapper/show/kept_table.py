@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cost_models import Accelerator, Chain
+from layers import LanguageModel
+from mapper.show.language import language_lines
 from mapper.staying.kept_figures import comparison, kept_rows, stay_lines
 from mapper.staying.kept_network import KeptNetwork
 from mapper.staying.network_result import NetworkResult, NodeResult
 from mapper.staying.rooms import home_of
+from mapper.token_figures import TokenFigures
 from marl_runs import Column, print_rows, say
 
 FIGURES = (
@@ -47,8 +50,8 @@ def print_evaluated(
     say("the file says the same of every node, and of the whole")
 
 
-def print_kept(kept: KeptNetwork) -> None:
-    """Print the layers, all totals, and what stays."""
+def print_kept(kept: KeptNetwork, language: LanguageModel | None = None) -> None:
+    """Print the layers, all totals, what stays, and what a language model takes for a token."""
     title = f"{kept.network}: {len(kept.graph.layers)} layers, {kept.objective}"
     print_steps(title, kept.chip, kept.best.steps)
     print()
@@ -64,3 +67,8 @@ def print_kept(kept: KeptNetwork) -> None:
     )
     for line in stay_lines(kept):
         say(line)
+    if language is not None:
+        best, tokens = kept.best, language.run.new_tokens
+        found = TokenFigures.of(tokens, kept.chip, best.latency, best.energy)
+        for line in (f"{found.speed}, {found.energy}", *language_lines(language)):
+            say(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cost_models import Chain, ChainMapping, loop_nest, nest_of_loops
+from cost_models import ChainMapping, loop_nest, nest_of_loops
 from marl_common import engineering, percent
 from marl_runs import say
 
@@ -29,18 +29,6 @@ def standing_line(standing: Standing, problem: Problem, effort: bool = False) ->
         problem: What was searched.
         effort: Whether to say what the proof took.
     """
-    return f"{_line(standing, problem, effort)}{_caveat(problem)}"
-
-
-def _caveat(problem: Problem) -> str:
-    """What a proof on several memories takes for granted."""
-    chip = problem.accelerator
-    if not isinstance(chip, Chain) or len(chip.memories) == 1:
-        return ""
-    return "; it takes for granted that loops inside run in ragged pieces, too (docs/bounds.md, 10)"
-
-
-def _line(standing: Standing, problem: Problem, effort: bool) -> str:
     took = f"{standing.boxes:,} parts of the space, {standing.seconds:.2f} s"
     size = f"{float(problem.space.size):.3g}"
     if standing.optimal:

@@ -213,13 +213,9 @@ def check_keep(
 
 def keep_network(
     name: str,
-    graph: NetworkGraph,
-    setting: StaySetting,
+    problem: NetworkProblem,
     objective: str,
-    run: Callable[[Sequence[StayProof]], Sequence[Any]],
     *,
-    counted: bool = False,
-    gap: float = USUAL_GAP,
     fused: type[NetworkProblem] | None = None,
     inputs: int = 1,
 ) -> KeptNetwork:
@@ -227,12 +223,8 @@ def keep_network(
 
     Args:
         name: What it is called.
-        graph: The network.
-        setting: Chip, options and space; the proofs' gap is chosen here.
+        problem: The network on its chip, and the gap at which to stop.
         objective: Of `OBJECTIVES`.
-        run: Does proofs.
-        counted: Whether nodes without MACs cost what they move, see :class:`NetworkProblem`.
-        gap: Stop when the value is proven to be at most this share above the optimum.
         fused: The problem with layers that may be fused besides, if that is asked for.
         inputs: How often the network runs, in which filters may stay on a chip of two levels.
 
@@ -241,15 +233,14 @@ def keep_network(
         UnmappableError: A layer has no mapping.
         NetworkStoppedError: Proofs were stopped.
     """
-    if fused is not None and home_of(setting.chip).capacity_bits is None:
+    if fused is not None and home_of(problem.setting.chip).capacity_bits is None:
         raise KeepError(
             "--fuse tiles: L2 has no capacity, so that every tensor may stay whole; expected "
             "--fuse keep"
         )
-    setting = StaySetting(setting.chip, setting.options, setting.space, gap / 4)
-    problem = NetworkProblem(graph, setting, run, counted, gap)
+    terms = problem.graph, problem.setting, problem.run, problem.counted, problem.gap
     if inputs > 1:
-        problem = RepeatedProblem(graph, setting, run, counted, gap, inputs=inputs)
+        problem = RepeatedProblem(*terms, inputs=inputs)
     weights = OBJECTIVES[objective]
 
     def best(problem: NetworkProblem, stay: bool = True) -> NetworkResult:
@@ -257,13 +248,13 @@ def keep_network(
 
     none = best(problem, stay=False)
     keep = best(problem) if problem.rooms else none
-    fusing = fused(graph, setting, run, counted, gap, problem.facts) if fused else None
+    fusing = fused(*terms, problem.facts) if fused else None
     tiles = best(fusing) if fusing else None
     if tiles is not None and keep.value <= tiles.value:  # within the gap of both
         tiles = replace(keep, bound=min(keep.value, tiles.bound))
     return KeptNetwork(
-        name, graph, objective, setting, problem.rooms, keep, none, tiles, inputs, counted,
-        fusing.why_alone if fusing else "",
+        name, problem.graph, objective, problem.setting, problem.rooms, keep, none, tiles, inputs,
+        problem.counted, fusing.why_alone if fusing else "",
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cost_models import Chain
@@ -23,8 +23,8 @@ from mapper.staying.network_result import (
 )
 from mapper.staying.node_costs import NodeCosts
 from mapper.staying.rooms import Stays, TensorRoom
-from mapper.staying.shape_facts import Resident, ShapeFacts, SumWeights
-from mapper.staying.stay_proof import BOTH, StayProof, StaySetting
+from mapper.staying.shape_facts import BOTH, Resident, ShapeFacts, SumWeights
+from mapper.staying.stay_proof import StayProof, StaySetting
 from mapper.staying.stay_schedule import NO_GROUPS, Groups, StaySchedule, schedule
 
 MOST_ROOMS = 12
@@ -43,7 +43,7 @@ class NetworkProblem:
 
     Args:
         graph: The network.
-        setting: Chip, model and space.
+        setting: Chip, model and space; the gap of proofs is chosen here.
         run: Does proofs.
         counted: Whether nodes without MACs cost what they move in every place; if not, only what
             they move between DRAM and L2.
@@ -59,6 +59,7 @@ class NetworkProblem:
     facts: dict[Layer, ShapeFacts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.setting = replace(self.setting, gap=self.gap / 4)
         self.costs = NodeCosts(self.graph, self.setting, self.counted, self.facts)
         self._made: set[tuple[Layer, Resident, float, SumWeights]] = set()
 

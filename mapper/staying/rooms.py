@@ -5,6 +5,7 @@ They stay in the level next to DRAM, the chip's home for tensors: L2, or the fir
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,11 +14,23 @@ from layers import KEEPS_SIZE, GraphNode, NetworkGraph, NodeKind
 
 Stays = frozenset[int]
 """Rooms, by their number, that are taken."""
+LEAST_ROOM = 1e-3
+"""Bytes in place of none: limits are above 0."""
 
 
 def home_of(chip: Accelerator | Chain) -> Buffer:
     """The level in which tensors may stay."""
     return chip.levels[1].buffer if isinstance(chip, Chain) else chip.buffers()[0]
+
+
+def room_limit(chip: Accelerator | Chain) -> str:
+    """The name of the limit on what tiles take of it."""
+    return f"max_bytes.{home_of(chip).name}" if isinstance(chip, Chain) else "max_l2_bytes"
+
+
+def limits_of(chip: Accelerator | Chain, room: float) -> dict[str, float]:
+    """Limits of a problem whose tiles have so many bytes of it; `room` is inf for all of it."""
+    return {} if math.isinf(room) else {room_limit(chip): max(room, LEAST_ROOM)}
 
 
 def can_stay(home: Buffer) -> bool:

@@ -33,6 +33,8 @@ class SumWeights(NamedTuple):
 
 
 ENERGY, LATENCY = SumWeights(1.0, 0.0), SumWeights(0.0, 1.0)
+BOTH = SumWeights(1.0, 1.0)
+"""Stands for energy times latency on a list of levels, whose bounds know no sum of both."""
 
 
 class KnownMapping(NamedTuple):

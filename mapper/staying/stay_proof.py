@@ -9,26 +9,29 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cost_models import Accelerator, Chain
 from layers import TENSORS, Layer, to_fields
-from mapper.staying.rooms import home_of
-from mapper.staying.shape_facts import CostLine, KnownMapping, Resident, ShapeFacts, SumWeights
+from mapper.staying.rooms import home_of, limits_of
+from mapper.staying.shape_facts import (
+    BOTH,
+    CostLine,
+    KnownMapping,
+    Resident,
+    ShapeFacts,
+    SumWeights,
+)
 from marl_common import engineering
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from cost_models import ChainMapping
+    from cost_models import ChainMapping, Widths
     from cost_models import Mapping as TwoLevelMapping
     from maestro_env import Problem
 
     LoopMapping = TwoLevelMapping | ChainMapping
 
-BOTH = SumWeights(1.0, 1.0)
-"""Stands for energy times latency on a list of levels, whose bounds know no sum of both."""
-SEARCHED, BOXES = 5_000, 500_000
+SEARCHED, BOXES = 5_000, 5_000_000
 """On a list of levels: samples of a search where there is no proof, and boxes of one."""
 DRAWN = 64
 """Mappings that agents propose to start a proof from, where no other is known."""
-LEAST_ROOM = 1e-3
-"""Bytes in place of none: limits are above 0."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +66,9 @@ class StaySetting:
         options = self._options(resident)
         if weights.energy and weights.latency:
             options["cycle_nj"] = weights.latency / weights.energy
-        aim, limit = "energy" if weights.energy else "latency", "max_l2_bytes"
-        if isinstance(self.chip, Chain):
-            limit = f"max_bytes.{home_of(self.chip).name}"
-            if options.pop("cycle_nj", None):
-                aim = "edp"
-        limits = {} if math.isinf(room) else {limit: max(room, LEAST_ROOM)}
+        aim, limits = "energy" if weights.energy else "latency", limits_of(self.chip, room)
+        if isinstance(self.chip, Chain) and options.pop("cycle_nj", None):
+            aim = "edp"
         model = cost_models.load("exact", **options)
         return Problem(layer, self.chip, aim, model, dict(self.space), limits)
 
@@ -100,14 +100,25 @@ class StaySetting:
         needs = cost.l2_bytes
         if isinstance(self.chip, Chain):
             needs = cost.levels[home_of(self.chip).name].bytes
-        inputs, filters, outputs, _ = self.chip.widths
-        bits = sum(
-            width * (moved["dram_read"] + moved["dram_write"])
-            for width, moved in zip(
-                (inputs, filters, outputs), (cost.accesses[t] for t in TENSORS), strict=True
-            )
-        )
-        return KnownMapping(cost.energy_nj, cost.latency_cycles, needs, bits / 8, mapping)
+        dram = dram_bytes(cost.accesses, self.chip.widths)
+        return KnownMapping(cost.energy_nj, cost.latency_cycles, needs, dram, mapping)
+
+
+def dram_bytes(accesses: Mapping[str, Mapping[str, float]], widths: Widths) -> float:
+    """Count what crosses DRAM's boundary [B], as its energy does.
+
+    A sum that comes back has the width of partial sums both ways, a finished one that of outputs.
+
+    Args:
+        accesses: Elements by tensor and kind, of a cost.
+        widths: Bits of an element.
+    """
+    outputs = accesses["output"]
+    again = outputs["dram_read"]
+    bits = 2 * again * widths.psum + (outputs["dram_write"] - again) * widths.output
+    for tensor, width in (("input", widths.input), ("filter", widths.filter)):
+        bits += accesses[tensor]["dram_read"] * width
+    return bits / 8
 
 
 @dataclass(frozen=True)
@@ -218,16 +229,15 @@ class StayProof(Experiment):
         """Add what was proven to what is known of the shape."""
         from cost_models import mapping_from
 
-        empty = result["mapping"] is None
         bound = result["bound"] * (self.weights.energy or 1.0)
-        if empty and result["status"] != "searched":
+        if result["status"] == "empty":  # not where boxes ended before there was a mapping
             bound = math.inf
         if isinstance(self.setting.chip, Chain) and self.weights == BOTH:
             facts.products.setdefault(self.resident, []).append((self.room, bound))
         else:
             facts.bound(self.resident, CostLine(self.room, self.weights, bound))
         facts.proven.setdefault(self.resident, set()).add(self.room)
-        if not empty:
+        if result["mapping"] is not None:
             mapping = mapping_from(result["mapping"])
             facts.add(self.resident, self.setting.known(self.layer, self.resident, mapping))
 

@@ -11,7 +11,7 @@ import pytest
 import layers
 from cost_models import FIGURES, MappingError, ReasonCode, load
 from cost_models.chain.batch import ChainBatch
-from cost_models.exact.nest_record import record_of
+from cost_models.exact.nest_counts import record_of
 from tests.cost_models.chain_chips import random_batch, random_chip
 
 LAYERS = ("mobilenetv2.2", "resnet18.5", "mobilenetv2.1")

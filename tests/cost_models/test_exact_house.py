@@ -16,7 +16,7 @@ LARGE = {"Nest", "MappingRow", "CountRow", "Work"}
 """The nest, the row of a mapping and that of its counts, and the work space."""
 PLACES = {
     "counting.py:count": "DRAM's port has a width of its own for outputs",
-    "nest_record.py:_never_binds": "what one MAC reads: an input and a filter, and sums twice",
+    "nest_counts.py:_never_binds": "what one MAC reads: an input and a filter, and sums twice",
     "rows.py:count_rows": "rows are the input's, and units along them may share no read",
     "step_traffic.py:add_lanes": "sums come back to units that add to them",
     "step_traffic.py:fresh_rows": "rows are the input's, lost where it moves along others",

@@ -8,12 +8,12 @@ import pytest
 import cost_models
 from baselines import prove
 from baselines.optimal import proving
-from cost_models import CostModelError, ReasonCode
+from cost_models import Accelerator, CostModelError, Mapping, ReasonCode
 from cost_models.chain.clusters import as_chain
 from cost_models.exact import ExactModel, SimulatorModel
 from cost_models.exact.nest import NestLevel
 from cost_models.exact.simulator import UNLIMITED, simulate
-from layers import TENSORS
+from layers import TENSORS, Layer
 from maestro_env import Problem
 from tests.baselines.proofs import brute_force, narrowed, random_problem, worst_bound
 from tests.cost_models.tiny import random_case
@@ -108,6 +108,19 @@ def test_a_resident_tensor_that_passes_l2_is_refused_with_its_reason() -> None:
     assert "input is resident in L2 and passes it" in cost.infeasible.message
 
 
+def test_a_resident_tensor_takes_no_room_in_the_report_of_a_full_l2() -> None:
+    layer, chip = Layer.gemm("tiny", M=8, N=8, K=8), Accelerator(1, 64, 100)
+    whole = {"K": 8, "C": 8, "Y": 8}
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "Y"), (whole, dict.fromkeys(whole, 1)), 1, 1)
+    for given in ((chip, mapping), as_chain(chip, mapping, layer)):
+        for resident, tiles in (("", 3), ("filter", 2), ("filter+output", 1)):
+            found = ExactModel(resident=resident).evaluate(layer, *given).infeasible
+            assert found is not None
+            assert found.demand == 2 * tiles * 64  # two copies
+    wide, part = replace(chip, l2_bytes=2 * 2 * 64), ExactModel(resident="filter")
+    assert part.evaluate(layer, wide, mapping).feasible
+
+
 def test_options_that_say_nothing_are_not_recorded() -> None:
     assert "resident" not in ExactModel().options
     assert ExactModel(resident="input").options["resident"] == "input"
@@ -118,7 +131,7 @@ def test_options_that_say_nothing_are_not_recorded() -> None:
         with pytest.raises(CostModelError, match="cycle_nj: got"):
             ExactModel(cycle_nj=price)
     problem = Problem("mlp.2", "simba", "edp", ExactModel(cycle_nj=0.1))
-    with pytest.raises(CostModelError, match="expected one of two levels"):
+    with pytest.raises(CostModelError, match=r"cycle_nj=0\.1 prices chips of L2 and L1 alone"):
         problem.look(problem.space.sample(1, 0))
     problem = Problem("mlp.2", "simba", "edp", ExactModel(resident="filter"))
     with pytest.raises(CostModelError, match="GlobalBuffer of this chip does not hold filter"):

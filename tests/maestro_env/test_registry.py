@@ -149,9 +149,7 @@ def test_another_process_with_another_hash_seed_says_the_same() -> None:
 
 @pytest.mark.parametrize(("network", "place", "preset"), ENDS)
 @pytest.mark.parametrize("name", ["MaestroEnv-v0", "MaestroEnvPaper-v0"])
-def test_first_and_last_layers(
-    name: str, network: str, place: int, preset: str
-) -> None:
+def test_first_and_last_layers(name: str, network: str, place: int, preset: str) -> None:
     layer = layers.network(network)[place].name
     env = make(name, layer=layer, accelerator=preset).unwrapped
     check_env(env, skip_render_check=True)

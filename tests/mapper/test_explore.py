@@ -192,6 +192,18 @@ def test_a_page_of_five_thousand_designs_has_three_megabytes():
     assert len(page.encode()) <= 3_000_000
 
 
+def test_a_page_says_which_designs_share_a_rank(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ("--network", "mlp", "--pes", "16,32", "--noc", "32,64", "--workers", "1")
+    run(*words, "--timeout", "0", "--json", "--page", "p.html")
+    shared = [row["rank"] for row in json.loads(capsys.readouterr().out)["front"]
+              if row["shares_rank"]]  # fmt: skip
+    assert len(shared) > 1
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert page.count(f", rank ~{shared[0]}") == shared.count(shared[0])
+    assert page.count(", rank ~") == len(shared)
+
+
 def test_markup_in_names_stays_text(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     name = "</script><img src=x>"

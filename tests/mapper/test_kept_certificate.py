@@ -10,9 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from baselines import prove
+from cost_models import Chain, Mapping
+from layers import NetworkGraph
 from mapper import ProblemSpec
 from mapper.certificate import (
     Certificate,
@@ -23,20 +25,30 @@ from mapper.certificate import (
     read_kept,
     write_kept,
 )
-from mapper.certificate.kept_bound import BoundLine, corners
+from mapper.certificate.kept_bound import BoundLine, corners, least_above
 from mapper.certificate.kept_checker import bounds_of, placement_of
-from mapper.staying.kept_network import keep_network
+from mapper.commands.certifying import proven_again
+from mapper.staying.kept_network import KeptNetwork, keep_network
+from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
 from tests.mapper.commands import json_of
 from tests.mapper.staying import Points, brute, prove_here, small
 from tests.mapper.test_chain_search import mapper
 from tests.mapper.test_search_kept import NET
+from tests.mapper.test_staying import DEEP, chain
 
 
 def certified(seed: int, objective: str) -> tuple[KeptCertificate, Points]:
     """The certificate of a small random network, and its best energies and latencies."""
     graph, setting, counted = small(seed)
+    return certificate_of(graph, setting, objective, counted)[1], brute(graph, setting, counted)
+
+
+def certificate_of(
+    graph: NetworkGraph, setting: StaySetting, objective: str, counted: bool = False
+) -> tuple[KeptNetwork, KeptCertificate]:
+    """A network's answer, and its certificate."""
     proved: list[tuple[StayProof, Any]] = []
 
     def run(proofs: Sequence[StayProof]) -> list[Any]:
@@ -44,9 +56,10 @@ def certified(seed: int, objective: str) -> tuple[KeptCertificate, Points]:
         proved.extend(zip(proofs, told, strict=True))
         return told
 
-    kept = keep_network("mine", graph, setting, objective, run, counted=counted, gap=1e-9)
+    problem = NetworkProblem(graph, setting, run, counted, 1e-9)
+    kept = keep_network("mine", problem, objective)
     spec = spec_of(setting, graph.layers[0].renamed("one"))
-    return make_kept(kept, spec, counted, proved, prove), brute(graph, setting, counted)
+    return kept, make_kept(kept, spec, proved, proven_again)
 
 
 def spec_of(setting: StaySetting, layer: Any) -> ProblemSpec:
@@ -80,6 +93,73 @@ def test_sums_and_products_are_least_at_corners_of_the_lines() -> None:
     lines = [BoundLine(ENERGY, 2.0), BoundLine(LATENCY, 3.0), BoundLine(SumWeights(1, 1), 9.0)]
     assert corners(lines) == [(6.0, 3.0), (2.0, 7.0)]
     assert corners([*lines, BoundLine(SumWeights(1, 2), math.inf)]) == [(math.inf, math.inf)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sum_above_a_product_is_that_of_its_lowest_point(seed: int) -> None:
+    rng = np.random.default_rng([46, seed])
+    product, energy, latency, price = rng.uniform(0.1, 4.0, 4).tolist()
+    lines = [BoundLine(ENERGY, energy), BoundLine(LATENCY, latency), BoundLine(ENERGY, 0.01)]
+    times = np.linspace(latency, latency + 20, 200_001)
+    points = np.maximum(product / times, energy) + price * times
+    least = least_above(product, lines, SumWeights(1.0, price))
+    assert least == pytest.approx(points.min(), rel=1e-6)
+    assert least_above(0.0, lines, SumWeights(1.0, price)) == 0.0
+    assert least_above(math.inf, lines, SumWeights(1.0, price)) == math.inf
+
+
+DEEP_LIES: dict[str, tuple[Callable[[KeptCertificate], KeptCertificate], str]] = {
+    "a lower value": (lambda c: replace(c, value=c.value * 0.9), "value: .* the schedule comes to"),
+    "a higher bound": (
+        lambda c: replace(c, bound=c.bound * 1.0005), "bound: .* the parts' come to"
+    ),
+    "another objective": (lambda c: replace(c, objective="latency"), "value: "),
+    "a mapping of another chip": (
+        lambda c: replace(c, mappings=(TWO_LEVELS, *c.mappings[1:])), "it is of another chip"
+    ),
+    "less stays": (lambda c: replace(c, stays=c.stays[1:]), "value: |mappings: "),
+    "a part's bound raised": (
+        lambda c: replace(c, parts=tuple(replace(p, bound=p.value * 1.01) for p in c.parts)),
+        "shape-1: bound: .* is above the value",
+    ),
+    "a part's objective": (
+        lambda c: replace(c, parts=tuple(
+            replace(p, problem=replace(p.problem, objective="power")) for p in c.parts
+        )),
+        "shape-1: its objective is not that",
+    ),
+    "a part's price": (
+        lambda c: replace(c, parts=(*c.parts, replace(c.parts[0], problem=replace(
+            c.parts[0].problem, cost_model_options={"cycle_nj": 2.0}
+        )))),
+        "shape-2: its (objective|cost_model_options) is not that",
+    ),
+    "a part's room": (
+        lambda c: replace(c, parts=tuple(
+            replace(p, problem=replace(p.problem, limits={"max_bytes.Sums": 2.0})) for p in c.parts
+        )),
+        "shape-1: its limits is not that",
+    ),
+}  # fmt: skip
+TWO_LEVELS = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"K": 1}, {"K": 1}), 1)
+
+
+@pytest.mark.parametrize("aim", ["energy", "latency", "edp"])
+def test_a_list_of_levels_has_one_that_no_lie_passes(aim: str, tmp_path: Path) -> None:
+    setting = StaySetting(Chain.from_dict(DEEP), space={"tiles": "divisors"})
+    kept, found = certificate_of(chain(rows=2).graph(), setting, aim)
+    assert found.stays == ("l0", "l1")
+    assert found.value == kept.keep.value
+    assert found.bound == pytest.approx(kept.keep.bound, rel=1e-9)
+    write_kept(tmp_path / "a", found)
+    again = read_kept(tmp_path / "a")
+    write_kept(tmp_path / "b", again)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert len(check_kept(again)) == len(found.parts) > 0
+    for lie, (change, says) in DEEP_LIES.items():
+        if lie != "another objective" or aim != "latency":
+            with pytest.raises(CertificateError, match=says):
+                check_kept(change(again))
 
 
 def test_it_holds_and_a_file_keeps_it_bit_by_bit(good: KeptCertificate, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from layers.graph_builder import GraphBuilder
 from layers.layer import Layer
 from marl_mapper import LibraryError
 from tests.hostile.test_hostile import in_process
+from tests.mapper.test_report import EXPERTS
 
 NET = """
 sources: {image: [1, 3, 10, 10]}
@@ -61,6 +62,19 @@ def test_what_stays_saves_what_it_says(folder: Path) -> None:
     assert "b = sum" in page
     assert page.count("<svg") == 1
     assert json.loads((folder / "out/network.json").read_text(encoding="utf-8")) == found
+
+
+def test_a_language_model_says_tokens_per_second_and_energy_by_token(folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps(EXPERTS), encoding="utf-8")
+    words = "mapper search --network config.json --tokens 1 --cache 20 --batch 4 --fuse keep"
+    found = said(f"{words} --workers 1 --store a.sqlite --json")
+    assert found["language_model"]["experts"]["expected_distinct"] == 3.75
+    assert found["tokens"] == 4
+    assert found["tokens_per_s"] == pytest.approx(4e9 / found["keep"]["latency_cycles"])  # 1 GHz
+    assert found["j_per_token"] == pytest.approx(found["keep"]["energy_nj"] * 1e-9 / 4)
+    printed = run(f"{words} --workers 1 --store a.sqlite")
+    assert "tokens/s at 1,000 MHz" in printed
+    assert "3.75 distinct ones expected for 4 tokens" in printed
 
 
 def test_a_store_is_gone_on_with(folder: Path) -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 import layers
-from cost_models import Accelerator, Chain
+from cost_models import CHAINS, Accelerator, Chain, chip_from
 from cost_models import load_chip as chip_of
 from layers import Layer
 from layers.graph_builder import GraphBuilder
@@ -209,3 +209,21 @@ def _feasible(problem: Problem, actions: IntArray) -> tuple[FloatArray, FloatArr
     looked = problem.look(actions)
     rows = looked.feasible
     return looked.costs.energy_nj[rows], looked.costs.latency_cycles[rows]
+
+
+@pytest.mark.parametrize("name", ["edge", *CHAINS])
+def test_bytes_over_drams_boundary_are_those_that_its_energy_is_paid_for(name: str) -> None:
+    fields = chip_of(name).to_dict() if name in CHAINS else {"num_pes": 16, "levels": {"DRAM": {}}}
+    dram = fields["levels"][0] if name in CHAINS else fields["levels"]["DRAM"]
+    dram |= {"read_pj": 1000, "write_pj": 1000}  # 1 nJ a byte
+    fields["bits"] = {"input": 8, "filter": 4, "output": 8, "psum": 24}
+    setting = StaySetting(chip_from(fields), {"double_buffer": False})
+    layer = Layer("tiny", "CONV", 6, 5, 6, 6, 3, 3)
+    problem = setting.problem(layer, frozenset(), math.inf, ENERGY)
+    looked, spilled = problem.look(problem.space.sample(60, 0)), 0
+    for row in (int(n) for n in looked.feasible.nonzero()[0]):
+        cost, mapping = looked.costs[row], looked.mappings[row]
+        known = setting.known(layer, frozenset(), mapping)
+        assert known.dram == pytest.approx(cost.levels["DRAM"].energy_nj, rel=1e-12)
+        spilled += cost.accesses["output"]["dram_read"] > 0
+    assert spilled > 2

@@ -62,6 +62,7 @@ def test_no_mapping_of_any_chip_is_below_the_curve(seed: int) -> None:
         found = point.least["none"]
         assert found.gap == 0
         assert found.value == pytest.approx(least.min(), rel=1e-9)
+        assert found.dram == pytest.approx(found.value, rel=1e-9)  # sums that come back are wider
         fitting = beside[beside[:, 2] <= point.capacity, 0]
         assert found.bound <= fitting.min(initial=INF) * (1 + 1e-9)
         assert found.bound <= before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,13 @@ from numpy.typing import NDArray
 from cost_models.exact.bounds.box_records import ArrayRow, Box, Fan, Price
 from cost_models.exact.bounds.offers import offers_of
 from cost_models.exact.bounds.price_tables import Priced, price_tables
-from cost_models.exact.bounds.problem_facts import (
-    BOUNDED,
-    ENERGIES,
-    Asked,
-    Bypass,
-    is_free,
-    problem_row,
-)
+from cost_models.exact.bounds.problem_facts import BOUNDED, Asked, Bypass, problem_row
+from cost_models.exact.figures import ENERGIES, Setting
 from cost_models.exact.figures import area as area_of
 from cost_models.exact.floors import real_inputs
 from cost_models.lower_bounds import Structures
 from cost_models.threads import default_threads, run_rows
 from marl_common import FloatArray, IntArray, contiguous
-
-if TYPE_CHECKING:
-    from cost_models.exact.figures import Setting
 
 
 class ExactBounds:
@@ -53,7 +44,7 @@ class ExactBounds:
         held = self.problem["held"]
         bits = max(float(held[tensor].max()) for tensor in ("input", "filter", "output"))
         most = bits * (layer.input_size + layer.filter_size + layer.output_size)
-        real = real_inputs(layer) if is_free(asked.model, layer) else None
+        real = real_inputs(layer) if asked.model.is_free(layer) else None
         resident = asked.model.residents
         tables = [
             price_tables(Priced(layer, setting, one, most, real, resident)) for one in bypasses

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.exact.bounds.box_records import IN, OUT, TENSORS, P, Problem, R, S
+from cost_models.exact.figures import ENERGIES
 from cost_models.exact.floors import real_inputs
 from cost_models.lower_bounds import Structures
 from layers import Layer
@@ -19,7 +20,7 @@ from layers import Layer
 if TYPE_CHECKING:
     from cost_models.exact.options import ExactOptions
 
-CYCLES, ENERGIES, AREA = ("latency_cycles",), ("energy_nj", "energy_total_nj"), ("area_um2",)
+CYCLES, AREA = ("latency_cycles",), ("area_um2",)
 BOUNDED: Final = CYCLES + ENERGIES + AREA
 """Figures that the bounds know."""
 
@@ -75,7 +76,7 @@ def problem_row(asked: Asked, bypassed: Bypass, area: tuple[float, float]) -> ND
         area: Area of an element that L2, or every L1 together, must hold [um^2].
     """
     model, layer, figures = asked.model, asked.layer, asked.figures
-    chip, free = asked.accelerator, is_free(model, layer)
+    chip, free = asked.accelerator, model.is_free(layer)
     inputs, filters, outputs, psums = chip.widths
     share = real_inputs(layer) / layer.input_size if free else 1.0
     loose = free or (model.window == "box" and _skips(layer, asked.structures))
@@ -190,8 +191,3 @@ def _skips(layer: Layer, structures: Structures) -> bool:
         if dilation > 1 or (stride > 1 and not (whole and stride <= taps)):
             return True
     return False
-
-
-def is_free(model: ExactOptions, layer: Layer) -> bool:
-    """Whether a layer has padding that is no traffic."""
-    return model.padding == "free" and any(layer.padding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -101,15 +102,11 @@ class ChainBrancher(ChoiceCosts):
     def children(self, node: ChainNode, below: float) -> ChainChoices:
         """All choices of the next memory whose bounds are below a value."""
         options = self._options(node, below)
-        cells = self.tables.cells
-        assert cells is not None
-        self.bounded += len(cells[0])
-        found: list[tuple[int, IntArray, FloatArray]] = []
-        for number_, kind in enumerate(self.classes if len(cells[0]) else []):
-            bound, _ = self.bound(node, options, kind)
-            rows = np.flatnonzero(bound < below)
-            if len(rows):
-                found.append((number_, rows, bound[rows]))
+        found = self._below(node, options, below, range(len(self.classes)))
+        if found and 0 < node.depth < self.facts.depth - 1:
+            self._look_beside(node, options, np.unique(np.concatenate([r for _, r, _ in found])))
+            found = self._below(node, options, below, [number_ for number_, _, _ in found])
+            self.beside = {}
         at = self.tables.at(options)
         self.tables.cells = None
         if not found:
@@ -121,6 +118,31 @@ class ChainBrancher(ChoiceCosts):
         order = np.argsort(bounds, kind="stable")
         tiles = np.stack([each[rows[order]] for each in at], axis=1)
         return ChainChoices(classes[order], tiles, bounds[order])
+
+    def _below(
+        self, node: ChainNode, options: list[TileOptions], below: float, classes: Iterable[int]
+    ) -> list[tuple[int, IntArray, FloatArray]]:
+        """By number of a class, which vectors of tiles are below a value, and their bounds."""
+        cells = self.tables.cells
+        assert cells is not None
+        self.bounded += len(cells[0])
+        found = []
+        for number_ in classes if len(cells[0]) else ():
+            bound, _ = self.bound(node, options, self.classes[number_])
+            rows = np.flatnonzero(bound < below)
+            if len(rows):
+                found.append((number_, rows, bound[rows]))
+        return found
+
+    def _look_beside(self, node: ChainNode, options: list[TileOptions], rows: IntArray) -> None:
+        """Keep some vectors of tiles, and work out tables of them, whose pieces are known."""
+        assert self.tables.cells is not None
+        self.tables.cells = tuple(cell[rows] for cell in self.tables.cells)
+        places = tuple(np.unique(at) for at in self.tables.at(options))
+        around = self.tables.around(options)
+        tables = [self.togo, *(t for _, t in self.time.waits)]
+        tables += [t for inner in self.time.inner for t in inner if t is not None]
+        self.beside = {t: t.beside(node.depth + 1, around, places) for t in tables}
 
     def _options(self, node: ChainNode, below: float) -> list[TileOptions]:
         """Tiles of the next memory; of their vectors those that may be below a value are chosen."""

@@ -17,11 +17,13 @@ class ChainTiles(NamedTuple):
         values: By tiled dimension, all tiles, ascending; the extent is the last.
         offered: By memory (DRAM first) and dimension, which of them it offers.
         rooms: By memory and tiles of other dimensions, 0 for tiles that fit, else inf; filled in.
+        shares: By dimension and units, shares that loops run over; filled in.
     """
 
     values: tuple[IntArray, ...]
     offered: tuple[tuple[Any, ...], ...]
     rooms: dict[Any, Grid]
+    shares: dict[Any, Any]
 
 
 class RestCosts(NamedTuple):

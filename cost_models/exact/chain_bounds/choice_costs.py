@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cost_models.exact.chain_bounds.chain_nodes import STILL, ChainNode, Class, TileOptions
+from cost_models.exact.chain_bounds.chain_tables import RestCosts
 from cost_models.exact.chain_bounds.facts import ChainFacts
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.port_time import PortTime
@@ -49,6 +50,8 @@ class ChoiceCosts:
         self.spread, self.togo, self.facts = spread, togo, spread.facts
         self.dims, self.powers, self.most = spread.dims, powers, most
         self.classes = self._classes()
+        self.beside: dict[CostsToGo, list[RestCosts]] = {}
+        """Tables of tiles whose pieces are known, where there are any."""
         self.tables = OptionTables(spread, togo)
         self.moves, self.time = TensorMoves(self.tables, self.classes), PortTime(self.tables)
 
@@ -245,7 +248,7 @@ class ChoiceCosts:
             return 0.0
         at = self.tables.at(options)
         least: Any = np.inf
-        for rest in table.rest[m]:
+        for rest in self.beside.get(table) or table.rest[m]:
             cost = rest.cost[at]
             for t in range(3):
                 if rest.reads[t] + rest.fills[t] == 0:

@@ -1,4 +1,4 @@
-"""The compiled entry point: least values over ranges along one dimension of a grid."""
+"""The compiled entry points: least values over ranges along one dimension of a grid."""
 
 from __future__ import annotations
 
@@ -44,3 +44,48 @@ def least_in_ranges(
                 for i in range(inner):
                     if grid[at + i] < out[to + i]:
                         out[to + i] = grid[at + i]
+
+
+@entry
+def least_where_running(
+    grid: FloatArray,
+    more: FloatArray,
+    least: FloatArray,
+    shares: FloatArray,
+    outer: int,
+    size: int,
+    inner: int,
+    sure: IntArray,
+    high: IntArray,
+    rows: int,
+    out: FloatArray,
+) -> None:
+    """For each row the least of ``grid + share * more`` over places up to `high`; inf of none.
+
+    Args:
+        grid: ``(outer, size, inner)``.
+        more: ``(outer, size, inner)``.
+        least: ``(outer, size, inner)`` least of ``grid + more`` up to each place.
+        shares: ``(rows, size)``.
+        outer: First extent of grids.
+        size: Their second extent.
+        inner: Their third extent.
+        sure: ``(rows,)`` how many places from the first have a share of 1.
+        high: ``(rows,)`` last places.
+        rows: How many rows there are.
+        out: Gets ``(outer, rows, inner)``.
+    """
+    for o in range(outer):
+        for row in range(rows):
+            to = (o * rows + row) * inner
+            first = min(sure[row], high[row] + 1)
+            at = (o * size + first - 1) * inner
+            for i in range(inner):
+                out[to + i] = least[at + i] if first > 0 else 1e308 * 10.0
+            for place in range(first, high[row] + 1):
+                at = (o * size + place) * inner
+                share = shares[row * size + place]
+                for i in range(inner):
+                    value = grid[at + i] + share * more[at + i]
+                    if value < out[to + i]:
+                        out[to + i] = value

@@ -18,6 +18,7 @@ from cost_models.exact.chain_bounds.pieces import (
     of_lead,
     steps,
 )
+from cost_models.exact.chain_bounds.running import Around
 from cost_models.exact.chain_bounds.spread import ChainSpread
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from marl_common import IntArray
@@ -39,6 +40,7 @@ class OptionTables:
         self._sizes: dict[int, Any] = {}
         self._options: dict[Any, TileOptions] = {}
         self._first: dict[Any, Pieces] = {}
+        self._counts: dict[Any, IntArray] = {}
 
     def options(self, node: ChainNode, place: int) -> TileOptions:
         """ChainTiles of the next memory along a dimension."""
@@ -56,7 +58,8 @@ class OptionTables:
         shared = shared_out(self.spread.spatial, m - 1, d, around)
         high = int(self.togo.reach(m, place)[0][node.around[place]])
         offered = self.togo.tiles.offered[m][place]
-        at = [i for i in range(high + 1) if offered[i] or values[i] == shared]
+        whole = values[offered].max(initial=0) >= shared  # a larger tile is cut to what is around
+        at = [i for i in range(high + 1) if offered[i] or (whole and values[i] == shared)]
         if m == 1 and self.togo.wanted is not None:
             wanted = set(self.togo.wanted[:, place].tolist())
             at = [i for i in at if i in wanted]
@@ -95,6 +98,28 @@ class OptionTables:
             stages = self.spread.stages(m, self.dims[place])
             found = self._first[key] = of_first(source, around, stages, tile)
         return found
+
+    def first_counts(
+        self, m: int, place: int, source: Pieces, around: int, tiles: IntArray
+    ) -> IntArray:
+        """How many they are, by tile."""
+        key = (m, place, source, around, tiles.tobytes())
+        found = self._counts.get(key)
+        if found is None:
+            each = (self.first_count(m, place, source, around, int(tile)) for tile in tiles)
+            found = self._counts[key] = np.array([number(pieces) for pieces in each])
+        return found
+
+    def around(self, options: list[TileOptions]) -> Around:
+        """Pieces of tiles, for what is inside them."""
+        found = []
+        for o, values in zip(options, self.togo.tiles.values, strict=True):
+            kinds = max(map(len, o.pieces))
+            rows = np.zeros((len(values), kinds, 2), np.int64)
+            for at, pieces in zip(o.at, o.pieces, strict=True):
+                rows[at, : len(pieces)] = pieces
+            found.append((rows[..., 0], rows[..., 1]))
+        return Around(found)
 
     def at(self, options: list[TileOptions]) -> Any:
         """Where tiles stand in tables."""

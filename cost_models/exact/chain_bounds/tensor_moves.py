@@ -111,10 +111,7 @@ class TensorMoves:
         m, found = node.depth + 1, 1.0
         for p, source in zip(free, sources, strict=True):
             around = int(self.togo.tiles.values[p][node.around[p]])
-            counts = [
-                number(self.tables.first_count(m, p, source, around, int(tile)))
-                for tile in options[p].tile
-            ]
+            counts = self.tables.first_counts(m, p, source, around, options[p].tile)
             found = found * self.tables.axis(p, counts)
         return found
 

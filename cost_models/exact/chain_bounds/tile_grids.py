@@ -59,10 +59,10 @@ class TileGrids:
             rows.append(found)
         return [found, *rows[::-1]]
 
-    def _look_at(self, m: int) -> None:
-        """Take the tiles of memory `m`, and those of the one around, that may be of interest."""
+    def _look_at(self, m: int, around: tuple[IntArray, ...] | None = None) -> None:
+        """Take the tiles of memory `m`, and those `around` it that may be of interest."""
         self._reach = [self.reach(m, place) for place in range(len(self.dims))]
-        self._around = self._places(m - 1)
+        self._around = self._places(m - 1) if around is None else around
         most = (int(r[0][a].max()) + 1 for r, a in zip(self._reach, self._around, strict=True))
         self._inside = tuple(slice(min(e.stop, n)) for e, n in zip(self.ends(m), most, strict=True))
 
@@ -123,11 +123,15 @@ class TileGrids:
         return high.astype(np.int64), low.astype(np.int64)
 
     def fits(self, m: int) -> Grid:
-        """0 for tiles that are offered, have room, and are not too slow; else inf."""
+        """0 for tiles that are offered, have room, and are not too slow; else inf.
+
+        One below the largest that is offered is that of a smaller tile around, where not its own.
+        """
         if m not in self._fits:
             found = self.room(m)
             for place, offered in enumerate(self.tiles.offered[m]):
-                found = found + self.axis(place, np.where(offered, 0.0, np.inf))
+                below = np.maximum.accumulate(offered[::-1])[::-1]
+                found = found + self.axis(place, np.where(below, 0.0, np.inf))
             if m == self.facts.depth:
                 found = found + self._needed()
             if m == self.facts.depth and math.isfinite(self.slowest):

@@ -11,13 +11,14 @@ import numpy as np
 
 from cost_models.exact.chain_bounds.chain_tables import NOTHING, ChainTiles, Grid, RestCosts
 from cost_models.exact.chain_bounds.facts import shared_out
+from cost_models.exact.chain_bounds.running import ANY, Around
+from cost_models.exact.chain_bounds.running_grids import RunningGrids
 from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread, MoveCosts
-from cost_models.exact.chain_bounds.tile_grids import TileGrids
 from cost_models.exact.nest import INPUT, OUTPUT
-from marl_common import FloatArray
+from marl_common import FloatArray, IntArray
 
 
-class CostsToGo(TileGrids):
+class CostsToGo(RunningGrids):
     """Tables of one spread.
 
     Args:
@@ -34,7 +35,7 @@ class CostsToGo(TileGrids):
         tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
         costs: MoveCosts,
-        like: TileGrids | None = None,
+        like: RunningGrids | None = None,
     ) -> None:
         super().__init__(spread, tiles, redundant, like)
         self.costs, self.weights = costs, spread.weights(costs)
@@ -89,16 +90,40 @@ class CostsToGo(TileGrids):
     def _level(self, m: int) -> None:
         """From what is inside memory `m` to what is inside the one around it."""
         self._look_at(m)
-        found: dict[tuple[tuple[float, ...], tuple[float, ...]], Grid] = {}
+        self.rest[m - 1] = [
+            RestCosts(reads, fills, self._placed(m - 1, cost))
+            for reads, fills, cost in self._by_what_stays(m)
+        ]
+
+    def beside(self, m: int, around: Around, places: tuple[IntArray, ...]) -> list[RestCosts]:
+        """The table of some of memory `m`'s tiles, the pieces of which are known.
+
+        Args:
+            m: The memory.
+            around: Its pieces.
+            places: By dimension, places of tiles, ascending.
+        """
+        self._look_at(m + 1, places)
+        self.known, found = around, []
+        for reads, fills, cost in self._by_what_stays(m + 1):
+            grid = np.full(self.shape, np.inf)
+            grid[np.ix_(*places)] = cost
+            found.append(RestCosts(reads, fills, grid))
+        self.known = ANY
+        return found
+
+    def _by_what_stays(self, m: int) -> list[RestCosts]:
+        """The least costs inside the memory around `m`, by what tensors cost that stay."""
+        found: dict[Any, Grid] = {}
+        for reads, fills, cost in self._all_modes(m):
+            key = reads, fills
+            found[key] = np.minimum(found[key], cost) if key in found else cost
+        return [RestCosts(reads, fills, cost) for (reads, fills), cost in found.items()]
+
+    def _all_modes(self, m: int) -> Iterator[tuple[Any, Any, Grid]]:
         fits = (self.fits(m) + (self._served() if m == self.facts.depth else 0.0))[self._inside]
         for rest in self.rest[m]:
-            for reads, fills, cost in self._modes(m, rest, fits):
-                key = reads, fills
-                found[key] = np.minimum(found[key], cost) if key in found else cost
-        self.rest[m - 1] = [
-            RestCosts(r, f, self._placed(m - 1, cost))  # type: ignore[arg-type]
-            for (r, f), cost in found.items()
-        ]
+            yield from self._modes(m, rest, fits)
 
     def _served(self) -> Any:
         """What the MACs read of memories, and write there, by the last memory's tiles."""
@@ -132,31 +157,29 @@ class CostsToGo(TileGrids):
         self._own = reads, fills
         base = rest.cost[self._inside] + fits
         every = list(range(len(self.dims)))
-        halos = self.halos()
         for place, h in self._innermost():
             yield NOTHING, NOTHING, self._general(m, place, h, base, every)
         for tensor in range(3):
-            free = self._free(tensor)
-            if free and reads[tensor] + fills[tensor] > 0:
+            if reads[tensor] + fills[tensor] > 0:
                 others = [t for t in range(3) if t != tensor]
-                own = [d for d in halos if self.dims.index(d) in free]
-                for h in own if own and tensor != INPUT else [None]:
-                    cost = base + sum(self._counted(m, t, h) for t in others)
-                    yield (*self._pending([tensor]), self._inner(cost, free))
+                free = self._free(tensor)
+                for place in free:
+                    once, more = self._moving(m, others, self._kept(place))
+                    cost = self._running(m, place, base + once, more, free)
+                    yield (*self._pending([tensor]), cost)
         yield (*self._pending([0, 1, 2]), self._inner(base, []))
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
         """Places of innermost loops, and the dimension whose neighbours share rows."""
-        halos, seen = self.halos(), set()
+        halos = self.halos()
         for place, e in enumerate(self.dims):
-            kept: list[Any] = [e] if e in halos else [None]
-            if e not in self.facts.relevant[INPUT] and halos:
-                kept = list(halos)
-            still = tuple(e in rel for rel in self.facts.relevant)
-            for h in kept:  # dimensions of the same tensors are alike
-                if (still, h) not in seen:
-                    seen.add((still, h))
-                    yield place, h
+            apart = e not in self.facts.relevant[INPUT] and halos
+            for h in halos if apart else [self._kept(place)]:
+                yield place, h
+
+    def _kept(self, place: int) -> int | None:
+        """The dimension of an innermost loop if its neighbours share rows."""
+        return self.dims[place] if self.dims[place] in self.halos() else None
 
     def _pending(self, tensors: list[int]) -> tuple[Any, Any]:
         reads, fills = self._own
@@ -187,6 +210,20 @@ class CostsToGo(TileGrids):
         found = self._volume(m, tensor, kept) * (reads * read + fills * fill)
         found = np.asarray(found)[self._inside] if np.ndim(found) else found
         return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
+
+    def _once(self, m: int, tensor: int) -> float:
+        """A tensor that moves once."""
+        found = float(self.spread.whole(tensor)) * (self._own[0][tensor] + self._own[1][tensor])
+        keeper = self.facts.keeper(tensor, m)
+        if tensor == INPUT:
+            for window, (d, _) in enumerate(WINDOWS):
+                found *= self.once(keeper, window, self.spread.extents[d])
+        return found * (self.spread.still(tensor, keeper) if tensor == OUTPUT else 1.0)
+
+    def _moving(self, m: int, tensors: list[int], kept: int | None) -> tuple[float, Any]:
+        """Tensors that move once, and what comes to it where all loops around move them."""
+        once = sum(self._once(m, t) for t in tensors)
+        return once, sum(self._counted(m, t, kept) for t in tensors) - once
 
     def _begun(self, keeper: int, kept: int | None) -> float:
         """Input elements of the first run along `kept` that no tile before it can have held."""
@@ -221,34 +258,57 @@ class CostsToGo(TileGrids):
     def _general(self, m: int, place: int, kept: int | None, base: Grid, every: list[int]) -> Grid:
         e = self.dims[place]
         still = [t for t in range(3) if e not in self.facts.relevant[t]]
-        moving = [t for t in range(3) if t not in still]
-        cost = base + sum(self._counted(m, t, kept) for t in moving)
-        tensor = still[0] if still else None
-        if tensor is None:
-            return self._inner(cost, every)
-        stays = self._stays(m, tensor)
+        once, more = self._moving(m, [t for t in range(3) if t not in still], kept)
+        cost = base + once
+        found = self._running(m, place, cost, more, every)
+        if not still or not self._own[0][still[0]] + self._own[1][still[0]]:
+            return found
+        tensor = still[0]
+        stays, share = self._stays(m, tensor), self._share_of(m, tensor)
+        rest = (1.0 - share) * self._once(m, tensor)
         volume = self._volume(m, tensor, kept)
         if np.ndim(volume) == 0 or volume.size == 1:
-            found: Grid = self._inner(cost, every)
-            return found + stays * float(np.asarray(volume).ravel()[0])
+            return found + share * stays * float(np.asarray(volume).ravel()[0]) + rest
         volume = volume[self._inside]
         stays = np.broadcast_to(stays, [len(places) for places in self._around])
-        return self._joined(cost, volume, stays, tensor)
+        joined = self._joined(m, place, (cost, more), volume, stays, tensor)
+        known = np.isfinite(found)
+        least = np.where(
+            known,
+            share * np.where(known, joined, 0.0) + (1.0 - share) * np.where(known, found, 0.0),
+            np.inf,
+        )
+        return least + rest
 
-    def _joined(self, cost: Grid, volume: Any, stays: Any, tensor: int) -> Grid:
+    def _share_of(self, m: int, tensor: int) -> Any:
+        """By tile around, the share of a tensor where a loop of its own runs, at least."""
+        own = [p for p, d in enumerate(self.dims) if d in self.facts.relevant[tensor]]
+        found: Any = np.ones((1,) * len(self.dims))
+        for place in own:
+            found = np.minimum(found, self._least_run_shares(m, place))
+        return found
+
+    def _joined(
+        self, m: int, place: int, costs: tuple[Grid, Any], volume: Any, stays: Any, tensor: int
+    ) -> Grid:
         """The same where what stays costs by tiles around and inside: one by one."""
         free = self._free(tensor)
         others = [p for p in range(len(self.dims)) if p not in free]
         found = np.full(stays.shape, np.inf)
+        cost, more = costs[0], np.broadcast_to(costs[1], costs[0].shape)
         if not cost.size:  # no tile inside needs all units of this spread
             return found
+        shares = self._run_shares(m, place)
         for index in product(*(range(stays.shape[p]) for p in free)):
             around: list[Any] = [slice(None)] * len(self.dims)
             inside, first = list(around), [0] * len(self.dims)
             for p, i in zip(free, index, strict=True):
                 around[p], first[p] = slice(i, i + 1), i
-                inside[p] = slice(0, int(self._reach[p][0][self._around[p][i]]) + 1)
-            part = cost[tuple(inside)].min(axis=tuple(free), keepdims=True, initial=np.inf)
+                high, low = (int(each[self._around[p][i]]) for each in self._reach[p])
+                inside[p] = slice(0, (min(high, low - 1) if p == place else high) + 1)
+            share = shares[self._around[place][first[place]], : cost.shape[place]]
+            part = cost[tuple(inside)] + (self.axis(place, share) * more)[tuple(inside)]
+            part = part.min(axis=tuple(free), keepdims=True, initial=np.inf)
             part = part + float(stays[tuple(first)]) * volume
             found[tuple(around)] = self._inner(part, others, others)
         return found

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from cost_models.exact.chain_bounds.chain_tables import NOTHING, Grid, RestCosts
+from cost_models.exact.chain_bounds.chain_tables import NOTHING, Grid
 from cost_models.exact.chain_bounds.spread import WINDOWS, MoveCosts
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT
+from marl_common import FloatArray
 
 SHARES = (0.0, 1 / 14, 1 / 4, 0.6, 1.0)
 """Bounds of the share of its time that a first step has for the MACs; tiles between two of them
@@ -54,9 +55,9 @@ class WaitingTime(CostsToGo):
 
     def _cycles(self, tensor: int) -> float:
         """Cycles that the port needs for all of a tensor once."""
-        return self._weighed[tensor] * float(self.spread.whole(tensor)) * self._least(tensor)
+        return self._weighed[tensor] * float(self.spread.whole(tensor)) * self._rows_once(tensor)
 
-    def _least(self, tensor: int) -> float:
+    def _rows_once(self, tensor: int) -> float:
         """Rows times columns of the input, each once; 1 of other tensors."""
         keeper = self.facts.keeper(tensor, self.facts.depth)
         if tensor != INPUT:
@@ -66,54 +67,70 @@ class WaitingTime(CostsToGo):
             found *= self.once(keeper, window, self.spread.extents[d])
         return found
 
-    def _level(self, m: int) -> None:
+    def _all_modes(self, m: int) -> Iterator[tuple[Any, Any, Grid]]:
         if m < self.facts.depth:
-            super()._level(m)
+            yield from super()._all_modes(m)
             return
-        self._look_at(m)
-        found: dict[Any, Grid] = {}
         for reads, cost in self._waiting_modes(m):
-            found[reads] = np.minimum(found[reads], cost) if reads in found else cost
-        placed = {reads: self._placed(m - 1, cost) for reads, cost in found.items()}
-        self.rest[m - 1] = [RestCosts(reads, NOTHING, cost) for reads, cost in placed.items()]
+            yield reads, NOTHING, cost
+
+    def _run_shares(self, m: int, place: int) -> FloatArray:
+        """The same; outside the last memory 0 for shares below 1: MACs may take more of them."""
+        found = super()._run_shares(m, place)
+        return found if m == self.facts.depth else np.where(found < 1.0, 0.0, found)
 
     def _waiting_modes(self, m: int) -> Iterator[tuple[Any, Grid]]:
         """Which loop is innermost, or which tensor stays while none of its own iterates."""
         every = list(range(len(self.dims)))
         for place, kept in self._innermost():
-            base = self._base(m, [t for t in range(3) if place not in self._free(t)], kept)
             tensor = self._taken[place]
+            steps = self._steps(m, [t for t in range(3) if place not in self._free(t)], kept)
             if tensor is None:
-                yield NOTHING, self._inner(base, every)
+                yield NOTHING, self._in_turns(m, place, steps, 0.0, every)
                 continue
-            stays = self._stays(m, tensor) * float(self.spread.whole(tensor)) * self._least(tensor)
-            for some, share in self._shares(tensor, base):
-                yield NOTHING, self._inner(some, every) + share * stays
+            stays = (
+                self._stays(m, tensor) * float(self.spread.whole(tensor)) * self._rows_once(tensor)
+            )
+            idle = 1.0 - self._share_of(m, tensor)
+            for beside, share in self._shares(tensor):
+                found = self._in_turns(m, place, steps, beside, every)
+                yield NOTHING, found + np.maximum(share - idle, 0.0) * stays
         weighed = [t for t in range(3) if self._weighed[t]]
         for tensor in weighed:
             free, others = self._free(tensor), [t for t in weighed if t != tensor]
-            own: list[int | None] = [d for d in self.halos() if self.dims.index(d) in free]
-            for kept in own if own and tensor != INPUT else [None]:
-                for some, share in self._shares(tensor, self._base(m, others, kept)):
-                    yield self._only(tensor, share), self._inner(some, free)
+            for place in free:
+                steps = self._steps(m, others, self._kept(place))
+                for beside, share in self._shares(tensor):
+                    found = self._in_turns(m, place, steps, beside, free)
+                    yield self._only(tensor, share), found
         longest = max(weighed, key=self._cycles)
-        for some, share in self._shares(longest, self._base(m, [], None)):
-            yield self._only(longest, share), self._inner(some, [])
+        turns, _ = self._steps(m, [], None)
+        for beside, share in self._shares(longest):
+            yield self._only(longest, share), self._inner(turns + beside, [])
 
-    def _base(self, m: int, moving: list[int], kept: int | None) -> Grid:
-        """Cycles of all steps but for what stays: of the MACs, or of what moves in each."""
+    def _steps(self, m: int, moving: list[int], kept: int | None) -> tuple[Grid, Grid]:
+        """Cycles of all steps but for what stays: of the MACs, and with what moves in each."""
         self._own = self._weighed, [0.0] * 3
-        turns = self.mac_turns() * self._cycles_a_turn()
+        turns = (self.mac_turns() * self._cycles_a_turn())[self._inside]
         moved: Any = sum(self._counted(m, t, kept) for t in moving)
-        return self.fits(m)[self._inside] + np.maximum(turns[self._inside], moved)
+        fits = self.fits(m)[self._inside]
+        return fits + turns, fits + np.maximum(turns, moved)
 
-    def _shares(self, tensor: int, base: Grid) -> Iterator[tuple[Grid, float]]:
-        """Tiles whose first steps are alike, and the share of them that counts for the port."""
+    def _in_turns(
+        self, m: int, place: int, steps: tuple[Grid, Grid], beside: Any, free: list[int]
+    ) -> Grid:
+        """The least cycles by tile around; where the loop does not run, those of the MACs."""
+        turns, both = (self._running(m, place, each + beside, 0.0, free) for each in steps)
+        found: Grid = np.maximum(turns, self._least_run_shares(m, place) * both)
+        return found
+
+    def _shares(self, tensor: int) -> Iterator[tuple[Grid, float]]:
+        """Tiles whose first steps are alike, inf for others, and the share that the port takes."""
         share = self._share_of_macs(tensor)[self._inside]
         for low, high in pairwise(SHARES):
             some = (share > low) & ((share <= high) | (high == SHARES[-1]))
             if some.any():
-                yield np.where(some, base, np.inf), 1 - high
+                yield np.where(some, 0.0, np.inf), 1 - high
 
     def _only(self, tensor: int, share: float) -> Any:
         return tuple(share * self._weighed[t] if t == tensor else 0.0 for t in range(3))

@@ -187,7 +187,7 @@ MAPPINGS = [
         files=mapping(G, R)),
     Row(f"{EVALUATE} --cost-model maestro", "'maestro' knows chips of two levels",
         files=mapping(G, R)),
-    Row(f"{EVALUATE} --cost-model exact:energy=maestro", "energy=maestro prices the levels L2",
+    Row(f"{EVALUATE} --cost-model exact:energy=maestro", "energy=maestro prices chips of L2",
         files=mapping(G, R)),
     Row(f"{EVALUATE} --l1-bytes 5", "--l1-bytes: the levels of c.yaml are a list.*--set levels.Reg",
         files=mapping(G, R)),

@@ -65,6 +65,18 @@ def branch() -> bytes:
     return bytes(helper.make_model(graph).SerializeToString())
 
 
+def products(*edges: Sequence[str]) -> bytes:
+    """A model of products, each of a tensor with the same weight, by what they read and write."""
+    from onnx import TensorProto, helper
+
+    nodes = [helper.make_node("MatMul", [of, "w"], [to], name=f"to {to}") for of, to in edges]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 4]) for name in "xw"]
+    out = helper.make_tensor_value_info(edges[-1][1], TensorProto.FLOAT, [4, 4])
+    return bytes(
+        helper.make_model(helper.make_graph(nodes, "g", values, [out])).SerializeToString()
+    )
+
+
 LISTS = ([1], [1, 1, 1], [1, 1, 1, 1, 1], [0, 1], [-1, 1])
 
 
@@ -74,6 +86,10 @@ def operators() -> list[Row]:
     axis = model("Gemm", {"x": ["batch", 4], "w": [4, 5]})
     return [
     Row(keep, "If: a branch that depends on the data", files={"m.onnx": branch()}),
+    row("'to y' writes 'y', which is written already", products(("x", "y"), ("x", "y"))),
+    row("'to x' writes 'x', which is written already", products(("x", "x"))),
+    row("'to a' reads 'b', which it writes itself or a later one", products("ba", "ab")),
+    row("'to a' reads 'a', which it writes itself", products("aa")),
     Row(keep, "input 'x' has axes without a value: batch", files={"m.onnx": axis}),
     *(
         row(f"node 'it' .Conv.: {name}: got .* expected 2 whole|{name}|contradict", data)
