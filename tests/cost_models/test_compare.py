@@ -56,7 +56,7 @@ def test_without_a_cause_maestro_is_right_about_the_outer_level() -> None:
     maestro = cost_models.load("maestro", guard=False)
     exact = cost_models.load("exact")
     agreeing, differing = 0, Counter[int]()
-    for _ in range(1200):
+    for _ in range(1400):
         layer = random_conv(rng)
         mapping, pes = whole_filter_mapping(rng, layer)
         accelerator = Accelerator(pes)

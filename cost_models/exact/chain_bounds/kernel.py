@@ -55,7 +55,6 @@ def least_where_running(
     outer: int,
     size: int,
     inner: int,
-    sure: IntArray,
     high: IntArray,
     rows: int,
     out: FloatArray,
@@ -70,7 +69,6 @@ def least_where_running(
         outer: First extent of grids.
         size: Their second extent.
         inner: Their third extent.
-        sure: ``(rows,)`` how many places from the first have a share of 1.
         high: ``(rows,)`` last places.
         rows: How many rows there are.
         out: Gets ``(outer, rows, inner)``.
@@ -78,7 +76,9 @@ def least_where_running(
     for o in range(outer):
         for row in range(rows):
             to = (o * rows + row) * inner
-            first = min(sure[row], high[row] + 1)
+            first = 0
+            while first <= high[row] and shares[row * size + first] >= 1.0:
+                first += 1
             at = (o * size + first - 1) * inner
             for i in range(inner):
                 out[to + i] = least[at + i] if first > 0 else 1e308 * 10.0

@@ -66,10 +66,9 @@ class RunningGrids(TileGrids):
         high, low = (each[around] for each in self._reach[place])
         high = np.minimum(np.minimum(high, low - 1), size - 1)
         shares = np.ascontiguousarray(self._run_shares(m, place)[around, :size])
-        sure = np.minimum.accumulate(shares >= 1.0, axis=1).sum(axis=1)
         least = np.minimum.accumulate(cost + more, axis=place)
         before, after = cost.shape[:place], cost.shape[place + 1 :]
         out = np.empty((*before, len(around), *after))
         extents = math.prod(before), size, math.prod(after)
-        least_where_running(cost, more, least, shares, *extents, sure, high, len(around), out)
+        least_where_running(cost, more, least, shares, *extents, high, len(around), out)
         return self._inner(out, free, [p for p in range(len(self.dims)) if p != place])
