@@ -1,6 +1,6 @@
 """Networks whose tensors may stay in L2, searched as a user does, and what it takes.
 
-    python -m benchmarks network_keep --objectives edp latency energy --out docs/data/network-keep.csv
+    python -m benchmarks network_keep --objectives edp latency energy
     python -m benchmarks network_keep --fuse tiles --out docs/data/network-tiles.csv
     python -m benchmarks network_keep --inputs 16 --out docs/data/network-inputs.csv
 

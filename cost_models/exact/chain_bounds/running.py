@@ -12,8 +12,9 @@ from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.spread import ChainSpread
 from marl_common import BoolArray, FloatArray, IntArray
 
-EXACT = 3
-"""Memories of which all pieces that there may be are listed; further in what is known is less."""
+EXACT, MOST = 3, 1 << 20
+"""Memories of which all pieces that there may be are listed, where they are so many numbers at
+most; of others those of one whole tile around are, and the share of the dimension in such tiles."""
 
 
 class Around:
@@ -79,10 +80,12 @@ class RunningShares:
             cases = None if around.pieces else self._pieces(m - 1, place)
             pieces = around.pieces[place] if around.pieces else self._pieces(m - 1, place)[:2]
             lengths, counts = _share_out(*pieces, values, stages[:-1])
-            sizes, steps = lengths * counts, stages[-1] * values
-            parts = [np.where(lengths > step, sizes, 0).sum(axis=-1) for step in steps]
-            found = np.stack(parts, axis=-1)
-            known[key] = _least(found, cases) if cases else found / values[-1]
+            sizes = lengths * counts
+            found = np.empty((len(values), len(values)))
+            for column, step in enumerate(stages[-1] * values):
+                runs = np.where(lengths > step, sizes, 0).sum(axis=-1)
+                found[:, column] = _least(runs, cases) if cases else runs / values[-1]
+            known[key] = found
         return known[key]
 
     def _key(self, m: int, place: int) -> tuple[Any, ...]:
@@ -101,22 +104,28 @@ class RunningShares:
         """Cases of what is around a memory: lengths, numbers, the tile's place, and weight."""
         values = self.values[place]
         places = np.arange(len(values))
-        if m == 1 or m > EXACT:
-            if m == 1:
-                places, weight = places[-1:], 1.0 / values[-1:]
-            else:
-                weight = self._whole(m - 1, place) / values
-            lengths = values[places][:, None]
-            return lengths, np.ones_like(lengths), places, weight
-        lengths, counts, possible, _ = self._pieces(m - 1, place)
-        rows = np.concatenate(
-            [np.broadcast_to(places, possible.shape)[..., None], lengths, lengths * counts], axis=-1
-        )
-        rows = np.unique(rows[possible], axis=0)
-        kinds = lengths.shape[-1]
+        if m == 1:
+            one = np.ones((1, 1), np.int64)
+            return one * values[-1], one, places[-1:], 1.0 / values[-1:]
+        rows = self._listed(m, place) if m <= EXACT else None
+        if rows is None or rows.size * 2 * len(values) > MOST:
+            whole = values[:, None]
+            return whole, np.ones_like(whole), places, self._whole(m - 1, place) / values
+        kinds = rows.shape[-1] // 2
         lengths, sizes = rows[:, 1 : kinds + 1], rows[:, kinds + 1 :]
         counts = sizes // np.maximum(lengths, 1)
         return lengths, counts, rows[:, 0], np.full(len(rows), 1.0 / values[-1])
+
+    def _listed(self, m: int, place: int) -> IntArray:
+        """``(cases, 1 + 2 * kinds)`` all that may be around a memory that differs.
+
+        The place of the tile, lengths of its pieces, and how long all of each are.
+        """
+        lengths, counts, possible, _ = self._pieces(m - 1, place)
+        places = np.broadcast_to(np.arange(len(self.values[place])), possible.shape)
+        rows = np.concatenate([places[..., None], lengths, lengths * counts], axis=-1)
+        found: IntArray = np.unique(rows[possible], axis=0)
+        return found
 
     def _cut(
         self, m: int, place: int, lengths: IntArray, counts: IntArray, tile: IntArray,
@@ -156,9 +165,7 @@ def _cut(lengths: IntArray, counts: IntArray, tile: IntArray) -> tuple[IntArray,
 
 
 def _least(parts: IntArray, cases: MemoryPieces) -> FloatArray:
-    """What ``(cases, tiles, ...)`` parts are of a dimension, at least over possible cases."""
-    more = (1,) * (parts.ndim - 2)
-    shares = parts * cases.weight.reshape(-1, 1, *more)
-    possible = cases.possible.reshape(*cases.possible.shape, *more)
-    found: FloatArray = np.where(possible, shares, 1.0).min(axis=0)
+    """What ``(cases, tiles)`` parts are of a dimension, at least over possible cases."""
+    shares = np.where(cases.possible, parts * cases.weight[:, None], 1.0)
+    found: FloatArray = shares.min(axis=0)
     return found
