@@ -12,7 +12,7 @@ from cost_models.exact.chain_bounds.chain_tables import RestCosts
 from cost_models.exact.chain_bounds.facts import ChainFacts
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.port_time import PortTime
-from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
+from cost_models.exact.chain_bounds.spread import ChainSpread
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
@@ -181,11 +181,7 @@ class ChoiceCosts:
 
     def _idle(self, t: int, m: int, share: Any) -> Any:
         """Elements of a tensor in whose part of a dimension no loop runs: they move once."""
-        least = float(self.spread.whole(t))
-        if t == INPUT:
-            keeper = self.facts.keeper(t, m)
-            for window, (d, _) in enumerate(WINDOWS):
-                least *= self.togo.once(keeper, window, self.spread.extents[d])
+        least = float(self.spread.whole(t)) * self.togo.rows_once(m, t)
         return (1.0 - share) * least
 
     def _moved(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cost_models.exact.chain_bounds.chain_tables import ChainTiles, Grid
+from cost_models.exact.chain_bounds.chain_tables import Grid
 from cost_models.exact.chain_bounds.kernel import least_where_running
 from cost_models.exact.chain_bounds.running import ANY, Around, RunningShares
-from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
+from cost_models.exact.chain_bounds.spread import WINDOWS
 from cost_models.exact.chain_bounds.tile_grids import TileGrids
 from cost_models.exact.nest import INPUT
 from marl_common import FloatArray
@@ -19,16 +20,13 @@ from marl_common import FloatArray
 class RunningGrids(TileGrids):
     """Grids that know where loops run: see :class:`TileGrids`."""
 
-    def __init__(
-        self,
-        spread: ChainSpread,
-        tiles: ChainTiles,
-        redundant: tuple[tuple[int, ...], ...],
-        like: TileGrids | None = None,
-    ) -> None:
-        super().__init__(spread, tiles, redundant, like)
-        self.running = RunningShares(spread, tiles)
-        self.known: Around = ANY
+    known: Around = ANY
+    """What is known of the pieces around the tiles that are looked at."""
+
+    @cached_property
+    def running(self) -> RunningShares:
+        """The shares that loops run over."""
+        return RunningShares(self.spread, self.tiles)
 
     def _run_shares(self, m: int, place: int) -> FloatArray:
         """``(around, tiles)`` share of a dimension that its loop runs over, at least.

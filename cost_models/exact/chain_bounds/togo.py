@@ -211,13 +211,18 @@ class CostsToGo(RunningGrids):
         found = np.asarray(found)[self._inside] if np.ndim(found) else found
         return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
 
+    def rows_once(self, m: int, tensor: int) -> float:
+        """Rows times columns of the input for memory `m`, each once; 1 of other tensors."""
+        found, keeper = 1.0, self.facts.keeper(tensor, m)
+        for window, (d, _) in enumerate(WINDOWS) if tensor == INPUT else ():
+            found *= self.once(keeper, window, self.spread.extents[d])
+        return found
+
     def _once(self, m: int, tensor: int) -> float:
         """A tensor that moves once."""
-        found = float(self.spread.whole(tensor)) * (self._own[0][tensor] + self._own[1][tensor])
+        found = float(self.spread.whole(tensor)) * self.rows_once(m, tensor)
+        found *= self._own[0][tensor] + self._own[1][tensor]
         keeper = self.facts.keeper(tensor, m)
-        if tensor == INPUT:
-            for window, (d, _) in enumerate(WINDOWS):
-                found *= self.once(keeper, window, self.spread.extents[d])
         return found * (self.spread.still(tensor, keeper) if tensor == OUTPUT else 1.0)
 
     def _moving(self, m: int, tensors: list[int], kept: int | None) -> tuple[float, Any]:

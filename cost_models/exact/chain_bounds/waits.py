@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from cost_models.exact.chain_bounds.chain_tables import NOTHING, Grid
-from cost_models.exact.chain_bounds.spread import WINDOWS, MoveCosts
+from cost_models.exact.chain_bounds.spread import MoveCosts
 from cost_models.exact.chain_bounds.togo import CostsToGo
-from cost_models.exact.nest import INPUT
 from marl_common import FloatArray
 
 SHARES = (0.0, 1 / 14, 1 / 4, 0.6, 1.0)
@@ -55,17 +54,11 @@ class WaitingTime(CostsToGo):
 
     def _cycles(self, tensor: int) -> float:
         """Cycles that the port needs for all of a tensor once."""
-        return self._weighed[tensor] * float(self.spread.whole(tensor)) * self._rows_once(tensor)
+        return self._weighed[tensor] * self._elements(tensor)
 
-    def _rows_once(self, tensor: int) -> float:
-        """Rows times columns of the input, each once; 1 of other tensors."""
-        keeper = self.facts.keeper(tensor, self.facts.depth)
-        if tensor != INPUT:
-            return 1.0
-        found = 1.0
-        for window, (d, _) in enumerate(WINDOWS):
-            found *= self.once(keeper, window, self.spread.extents[d])
-        return found
+    def _elements(self, tensor: int) -> float:
+        """Elements of a tensor, rows of inputs once."""
+        return float(self.spread.whole(tensor)) * self.rows_once(self.facts.depth, tensor)
 
     def _all_modes(self, m: int) -> Iterator[tuple[Any, Any, Grid]]:
         if m < self.facts.depth:
@@ -88,9 +81,7 @@ class WaitingTime(CostsToGo):
             if tensor is None:
                 yield NOTHING, self._in_turns(m, place, steps, 0.0, every)
                 continue
-            stays = (
-                self._stays(m, tensor) * float(self.spread.whole(tensor)) * self._rows_once(tensor)
-            )
+            stays = self._stays(m, tensor) * self._elements(tensor)
             idle = 1.0 - self._share_of(m, tensor)
             for beside, share in self._shares(tensor):
                 found = self._in_turns(m, place, steps, beside, every)
