@@ -102,6 +102,9 @@ class ChainBrancher(ChoiceCosts):
     def children(self, node: ChainNode, below: float) -> ChainChoices:
         """All choices of the next memory whose bounds are below a value."""
         options = self._options(node, below)
+        assert self.tables.cells is not None
+        self.bounded += len(self.tables.cells[0])
+        self._keep(np.flatnonzero(self.floor(node, options) < below))
         found = self._below(node, options, below, range(len(self.classes)))
         if found and 0 < node.depth < self.facts.depth - 1:
             self._look_beside(node, options, np.unique(np.concatenate([r for _, r, _ in found])))
@@ -125,19 +128,24 @@ class ChainBrancher(ChoiceCosts):
         """By number of a class, which vectors of tiles are below a value, and their bounds."""
         cells = self.tables.cells
         assert cells is not None
-        self.bounded += len(cells[0])
         found = []
         for number_ in classes if len(cells[0]) else ():
+            if not np.any(self.valid(options, self.classes[number_])):
+                continue
             bound, _ = self.bound(node, options, self.classes[number_])
             rows = np.flatnonzero(bound < below)
             if len(rows):
                 found.append((number_, rows, bound[rows]))
         return found
 
-    def _look_beside(self, node: ChainNode, options: list[TileOptions], rows: IntArray) -> None:
-        """Keep some vectors of tiles, and work out tables of them, whose pieces are known."""
+    def _keep(self, rows: IntArray) -> None:
+        """Look at some vectors of tiles only."""
         assert self.tables.cells is not None
         self.tables.cells = tuple(cell[rows] for cell in self.tables.cells)
+
+    def _look_beside(self, node: ChainNode, options: list[TileOptions], rows: IntArray) -> None:
+        """Keep some vectors of tiles, and work out tables of them, whose pieces are known."""
+        self._keep(rows)
         places = tuple(np.unique(at) for at in self.tables.at(options))
         around = self.tables.around(options)
         tables = [self.togo, *(t for _, t in self.time.waits)]

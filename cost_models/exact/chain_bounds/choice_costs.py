@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from cost_models.exact.chain_bounds.chain_tables import RestCosts
 from cost_models.exact.chain_bounds.facts import ChainFacts
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.port_time import PortTime
-from cost_models.exact.chain_bounds.spread import ChainSpread
+from cost_models.exact.chain_bounds.spread import TENSORS_IN, ChainSpread
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
@@ -76,6 +77,52 @@ class ChoiceCosts:
         """The objective from energy but for leakage [nJ] and latency [cycles]."""
         return values_of(energy, cycles, self.powers, self.most, self.facts)
 
+    def floor(self, node: ChainNode, options: list[TileOptions]) -> FloatArray:
+        """What tiles take at least with any order of loops: inputs and filters move once more."""
+        m, facts = node.depth + 1, self.facts
+        found: dict[str, Any] = {"energy": node.energy, "sums": node.sums}
+        for t in TENSORS_IN:
+            if facts.keeps[m][t]:
+                read, fill = self.moves.sure(node, options, t)
+                read = facts.prices[facts.keeper(t, m)].read[t] * read
+                least = float(self.spread.whole(t)) * self.togo.rows_once(m, t)
+                found["energy"] += least * (read + facts.prices[m].write[t] * fill)
+        if m == facts.depth:
+            if facts.keeps[m][OUTPUT]:
+                found["sums"] = m, self._most_outputs(m, options)
+            found["ports"] = [list(port) for port in node.ports]
+            self._serve(m, options, found)
+        else:
+            at = self.tables.at(options)
+            found["energy"] += reduce(np.minimum, (rest.cost[at] for rest in self.togo.rest[m]))
+            found["energy"] -= self._outputs_again(node, options)
+        return self.value(found["energy"], self.time.mac_cycles(m, options))
+
+    def _most_outputs(self, m: int, options: list[TileOptions]) -> Any:
+        """Outputs that leave a memory, at most."""
+        found: Any = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
+        for p in self.tables.free[OUTPUT]:
+            found = found * self.tables.axis(p, options[p].many)
+        return found
+
+    def _outputs_again(self, node: ChainNode, options: list[TileOptions]) -> Any:
+        """What tables count for outputs that further out were paid for already, at most.
+
+        An output that certainly leaves the memory for each time that tables count weighs there no
+        more than it costs, see :meth:`ChainSpread.weights`; so those around count, and others.
+        """
+        m, outer = node.depth + 1, node.sums[0]
+        weights, add = self.togo.weights, self.spread.energy.add
+        found: Any = weights[outer][0] * add[outer] * node.sums[1]
+        if self.facts.keeps[m][OUTPUT]:
+            share: Any = node.held[OUTPUT].share
+            for p in self.tables.own[OUTPUT]:
+                runs = np.where(options[p].iterates, options[p].share, 1.0)
+                share = np.minimum(share, self.tables.axis(p, runs))
+            again = (1.0 - share) * self._most_outputs(m, options)
+            found = found + weights[m][0] * add[m] * again
+        return found
+
     def bound(self, node: ChainNode, options: list[TileOptions], kind: Class) -> tuple[Any, Any]:
         """Bounds of all tiles with one order of loops, and what is known after them."""
         m, facts = node.depth + 1, self.facts
@@ -104,9 +151,9 @@ class ChoiceCosts:
         found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
         found["rest"] = self._rest(self.togo, m, options, found)
         bound = self.value(found["energy"] + found["rest"], found["cycles"])
-        return np.where(self._valid(options, kind), bound, np.inf), found
+        return np.where(self.valid(options, kind), bound, np.inf), found
 
-    def _valid(self, options: list[TileOptions], kind: Class) -> Any:
+    def valid(self, options: list[TileOptions], kind: Class) -> Any:
         """Where loops that iterate are those of an order."""
         valid: Any = True
         if kind[0] < 0:
@@ -149,7 +196,7 @@ class ChoiceCosts:
             else:
                 if own:
                     _, anchored = self.moves.state(options, kind, t)
-                    counted = kind[0] in self.tables.own(t)
+                    counted = kind[0] in self.tables.own[t]
                     rows = np.where(anchored | counted, own[0] * own[1], rows)
                 fill = running * fills * rows + takers
                 self._read(found, m, t, rate * given[0] * given[1], fill, options)
@@ -195,7 +242,7 @@ class ChoiceCosts:
         e = kind[0]
         front: Any = 1.0
         later: Any = 0.0
-        if e in self.tables.own(t):
+        if e in self.tables.own[t]:
             front = self.tables.axis(e, options[e].front)
             later = (1.0 - front) * running
             if t == INPUT and e in self.halos:
@@ -224,7 +271,7 @@ class ChoiceCosts:
         for t in range(3) if m == self.facts.depth else ():
             keeper = self.facts.innermost[t]
             turns: Any = self.spread.mac_reads(t, keeper, 1.0)
-            for p in self.tables.free(t):
+            for p in self.tables.free[t]:
                 units = self.spread.units(keeper, m, self.dims[p])
                 steps = np.maximum(options[p].turns, np.ceil(options[p].each / units))
                 turns = turns * self.tables.axis(p, steps)

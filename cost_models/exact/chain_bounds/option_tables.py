@@ -37,6 +37,10 @@ class OptionTables:
         self.dims = spread.dims
         self.cells: tuple[IntArray, ...] | None = None
         """Vectors of tiles that are looked at, by dimension; None for all."""
+        self.free = [[self.dims.index(d) for d in free] for free in spread.free]
+        """By tensor, places of dimensions that it does not depend on."""
+        self.own = [[p for p in range(len(self.dims)) if p not in free] for free in self.free]
+        """Places of those that it depends on."""
         self._sizes: dict[int, Any] = {}
         self._options: dict[Any, TileOptions] = {}
         self._first: dict[Any, Pieces] = {}
@@ -134,15 +138,6 @@ class OptionTables:
         shape = [1] * len(self.dims)
         shape[place] = -1
         return np.asarray(values).reshape(shape)
-
-    def free(self, tensor: int) -> list[int]:
-        """Places of dimensions that a tensor does not depend on."""
-        return [self.dims.index(d) for d in self.spread.free[tensor]]
-
-    def own(self, tensor: int) -> list[int]:
-        """Places of those it depends on."""
-        free = self.free(tensor)
-        return [p for p in range(len(self.dims)) if p not in free]
 
     def fits(self, node: ChainNode, options: list[TileOptions]) -> Any:
         """Whether tiles fit the memory, beside those of its entries around that are chosen."""

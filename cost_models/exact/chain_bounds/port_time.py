@@ -97,6 +97,15 @@ class PortTime:
             width = np.where(back > 0, widths.psum, widths.output) if q == 0 else widths.psum
             ports[q][1] = ports[q][1] + out * width / self.instances[q]
 
+    def mac_cycles(self, m: int, options: list[TileOptions]) -> Any:
+        """Cycles that the MACs take at least."""
+        turns: Any = 1.0
+        for p, o in enumerate(options):
+            turns = turns * self.tables.axis(p, o.turns)
+        if self.turns:
+            turns = np.maximum(turns, self.turns[m][self.tables.at(options)])
+        return np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
+
     def cycles(
         self, m: int, options: list[TileOptions], ports: Any, inside: Any, start: Any
     ) -> Any:
@@ -109,13 +118,7 @@ class PortTime:
             inside: The same of what is inside the memory, at least.
             start: Cycles, but for first tiles, that take certain steps one after another.
         """
-        turns: Any = 1.0
-        for p, o in enumerate(options):
-            turns = turns * self.tables.axis(p, o.turns)
-        if self.turns:
-            turns = np.maximum(turns, self.turns[m][self.tables.at(options)])
-        slowest = np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
-        slowest = np.maximum(slowest, start)
+        slowest = np.maximum(self.mac_cycles(m, options), start)
         first: Any = 0.0
         stepwise = self.facts.stepwise
         for (read, write, shared), (into, out, begun), starts, more in zip(
@@ -211,7 +214,7 @@ class PortTime:
         later: Any = into
         if shared:  # outputs of other tiles leave in other steps
             outputs: Any = 1.0
-            for p in self.tables.own(OUTPUT):
+            for p in self.tables.own[OUTPUT]:
                 outputs = outputs * self.tables.axis(p, options[p].tile)
             rest = float(self.spread.whole(OUTPUT)) - self.untiled(OUTPUT) * outputs
             later = later + np.maximum(rest, 0.0) * self.facts.chip.widths.output

@@ -34,10 +34,10 @@ class TensorMoves:
         e = kind[0]
         if e < 0:
             return False, False
-        if e in self.tables.own(tensor):
+        if e in self.tables.own[tensor]:
             return True, True
         anchored: Any = False
-        for place in self.tables.own(tensor):
+        for place in self.tables.own[tensor]:
             anchored = anchored | self.tables.axis(place, options[place].iterates)
         return False, anchored
 
@@ -57,10 +57,10 @@ class TensorMoves:
         Last come reads and fills of all of it: those of the share that moves more rarely.
         """
         m = node.depth + 1
-        keeper, free = self.facts.keeper(tensor, m), self.tables.free(tensor)
+        keeper, free = self.facts.keeper(tensor, m), self.tables.free[tensor]
         counted, anchored = self.state(options, kind, tensor)
         held = node.held[tensor]
-        sure = self._passing(node, options, tensor, node.sure[tensor])
+        sure = self.sure(node, options, tensor)
         if counted:
             e = kind[0]
             reads: Any = 1.0
@@ -94,11 +94,15 @@ class TensorMoves:
             sure,
         )
 
+    def sure(self, node: ChainNode, options: list[TileOptions], tensor: int) -> tuple[float, Any]:
+        """Reads and fills of all of a tensor, at least."""
+        return self._passing(node, options, tensor, node.sure[tensor])
+
     def _passing(
         self, node: ChainNode, options: list[TileOptions], tensor: int, last: LastMove
     ) -> tuple[float, Any]:
         """Reads and fills of what moves only when it moved into the memory around."""
-        m, free = node.depth + 1, self.tables.free(tensor)
+        m, free = node.depth + 1, self.tables.free[tensor]
         passed = last.reads
         if self.facts.keeper(tensor, m) == m - 1:
             passed = max(passed, math.prod(number(source) for source in last.fills))
@@ -119,7 +123,7 @@ class TensorMoves:
         """The share of a tensor that moves when the loops around do, at least."""
         halos = [h for _, h in self.classes if h >= 0]
         share: Any = 0.0
-        for p in self.tables.own(tensor):
+        for p in self.tables.own[tensor]:
             if tensor == INPUT and p in halos and p != kind[1]:
                 continue
             share = np.maximum(
@@ -143,10 +147,8 @@ class TensorMoves:
             place = self.dims.index(d)
             o = options[place]
             counts = self._rounds(m, place, o, keeper)
-            apart = [self.spread.rows(keeper, window, float(c), n) for c in counts]
-            own = [self.spread.rows(m, window, float(c), n) for c in o.many]
-            read.append(self.tables.axis(place, apart))
-            fill.append(self.tables.axis(place, own))
+            read.append(self.tables.axis(place, self.spread.rows(keeper, window, counts, n)))
+            fill.append(self.tables.axis(place, self.spread.rows(m, window, o.many, n)))
         for window, (d, _) in enumerate(WINDOWS):
             if kind[1] < 0 or self.dims[kind[1]] != d:
                 continue
@@ -198,7 +200,7 @@ class TensorMoves:
         anchored = bool(np.asarray(anchored).ravel()[0])
         held, sure = node.held[tensor].fills, node.sure[tensor].fills
         fills, all_fills = [], []
-        for place, last, of_all in zip(self.tables.free(tensor), held, sure, strict=True):
+        for place, last, of_all in zip(self.tables.free[tensor], held, sure, strict=True):
             tile = int(options[place].tile[0])
             around = int(self.togo.tiles.values[place][node.around[place]])
             first = partial(self.tables.first_count, node.depth + 1, place)

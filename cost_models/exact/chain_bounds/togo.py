@@ -74,8 +74,8 @@ class CostsToGo(RunningGrids):
             else:
                 place = self.dims.index(d)
                 counts = self.rounds(m, place, keeper)
-                values = [self.spread.rows(keeper, window, float(c), n) for c in counts]
-                same = min(values) == max(values)  # no two tiles share any
+                values = self.spread.rows(keeper, window, counts, n)
+                same = values.min() == values.max()  # no two tiles share any
                 found = found * (values[0] if same else self.axis(place, values))
         return found
 
