@@ -17,7 +17,7 @@ from cost_models.exact.chain_bounds.spread import TENSORS_IN, ChainSpread
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
-from marl_common import FloatArray
+from marl_common import FloatArray, IntArray
 
 
 def values_of(
@@ -51,6 +51,7 @@ class ChoiceCosts:
         self.spread, self.togo, self.facts = spread, togo, spread.facts
         self.dims, self.powers, self.most = spread.dims, powers, most
         self.classes = self._classes()
+        self._kinds = np.array(self.classes)
         self.beside: dict[CostsToGo, list[RestCosts]] = {}
         """Tables of tiles whose pieces are known, where there are any."""
         self.tables = OptionTables(spread, togo)
@@ -123,10 +124,29 @@ class ChoiceCosts:
             found = found + weights[m][0] * add[m] * again
         return found
 
-    def bound(self, node: ChainNode, options: list[TileOptions], kind: Class) -> tuple[Any, Any]:
-        """Bounds of all tiles with one order of loops, and what is known after them."""
+    def bound(self, node: ChainNode, options: list[TileOptions]) -> tuple[Any, Any]:
+        """Bounds of tiles with the orders of loops that they are looked at with.
+
+        Returns:
+            The bounds, and what is known after the choices.
+        """
+        m = node.depth + 1
+        found = self.after(node, options)
+        self._serve(m, options, found)
+        inside = [
+            [0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
+             for table in tables]
+            for tables in self.time.inner
+        ]  # fmt: skip
+        start = np.maximum(found["start"], self.time.waiting(found["ports"], found["waits"]))
+        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
+        found["rest"] = self._rest(self.togo, m, options, found)
+        return self.value(found["energy"] + found["rest"], found["cycles"]), found
+
+    def after(self, node: ChainNode, options: list[TileOptions]) -> dict[str, Any]:
+        """What is known after choices, but for what is inside them."""
         m, facts = node.depth + 1, self.facts
-        found = self._passed(node, options, kind)
+        found = self._passed(node, options)
         waits: list[Any] = list(node.waits) or [0.0] * len(self.time.waits)
         if m < facts.depth:
             waits = [
@@ -138,22 +158,29 @@ class ChoiceCosts:
         if m == 1:
             step = self.time.first_wait(options, waits) if m < facts.depth else 0.0
             found["start"], found["loads"] = self.time.start(options, found["ports"][0], step)
-        if facts.stepwise and kind[0] >= 0 and self.spread.alone:
-            phases = self.time.phases(options, kind[0], found["moved"])
+        if facts.stepwise and self.spread.alone:
+            phases = self.time.phases(options, found["moved"])
             found["start"] = np.maximum(found["start"], phases)
-        self._serve(m, options, found)
-        inside = [
-            [0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
-             for table in tables]
-            for tables in self.time.inner
-        ]  # fmt: skip
-        start = np.maximum(found["start"], self.time.waiting(found["ports"], waits))
-        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
-        found["rest"] = self._rest(self.togo, m, options, found)
-        bound = self.value(found["energy"] + found["rest"], found["cycles"])
-        return np.where(self.valid(options, kind), bound, np.inf), found
+        return found
 
-    def valid(self, options: list[TileOptions], kind: Class) -> Any:
+    def combine(self, options: list[TileOptions]) -> IntArray:
+        """Look at vectors of tiles with each class of orders that their loops may have.
+
+        Returns:
+            ``(N,)`` numbers of those classes.
+        """
+        cells = self.tables.cells
+        assert cells is not None
+        rows = [
+            np.flatnonzero(np.broadcast_to(self._valid(options, kind), cells[0].shape))
+            for kind in self.classes
+        ]
+        numbers = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
+        every = np.concatenate(rows)
+        self.tables.look_at([cell[every] for cell in cells], self._kinds[numbers])
+        return numbers
+
+    def _valid(self, options: list[TileOptions], kind: Class) -> Any:
         """Where loops that iterate are those of an order."""
         valid: Any = True
         if kind[0] < 0:
@@ -165,7 +192,7 @@ class ChoiceCosts:
             valid = valid & self._first_window(options, kind[1])
         return valid
 
-    def _passed(self, node: ChainNode, options: list[TileOptions], kind: Class) -> dict[str, Any]:
+    def _passed(self, node: ChainNode, options: list[TileOptions]) -> dict[str, Any]:
         """What tensors cost on their way into the next memory, and what passed each port.
 
         Of a tensor some moves in steps of loops that run. Its elements in the part of a dimension
@@ -181,7 +208,7 @@ class ChoiceCosts:
             "moved": [[[0.0, 0.0], [0.0, 0.0]] for _ in node.ports],
         }
         for t in range(3):
-            reads, share, fills, (given, own), sure = self.moves.moves(node, options, kind, t)
+            reads, share, fills, (given, own), sure = self.moves.moves(node, options, t)
             found["moves"].append((reads, share, fills, given, sure))
             running, idle = float(self.spread.whole(t)) * share, self._idle(t, m, share)
             rows = given[0] * given[1]
@@ -195,12 +222,11 @@ class ChoiceCosts:
                 self._written(found, m, rate, fills, running * fills + takers)
             else:
                 if own:
-                    _, anchored = self.moves.state(options, kind, t)
-                    counted = kind[0] in self.tables.own[t]
-                    rows = np.where(anchored | counted, own[0] * own[1], rows)
+                    _, anchored = self.moves.state(options, t)
+                    rows = np.where(anchored, own[0] * own[1], rows)
                 fill = running * fills * rows + takers
                 self._read(found, m, t, rate * given[0] * given[1], fill, options)
-            self._moved(found, before, options, kind, t, running * reads / rate)
+            self._moved(found, before, options, t, running * reads / rate)
         return found
 
     def _read(
@@ -232,21 +258,18 @@ class ChoiceCosts:
         return (1.0 - share) * least
 
     def _moved(
-        self, found: dict[str, Any], before: Any, options: list[TileOptions], kind: Class, t: int,
-        running: Any,
-    ) -> None:  # fmt: skip
+        self, found: dict[str, Any], before: Any, options: list[TileOptions], t: int, running: Any
+    ) -> None:
         """Add what a tensor put through ports to an innermost loop's first steps, and to others.
 
         `running` is the share of it that moves in steps of a loop that runs.
         """
-        e = kind[0]
-        front: Any = 1.0
-        later: Any = 0.0
-        if e in self.tables.own[t]:
-            front = self.tables.axis(e, options[e].front)
-            later = (1.0 - front) * running
-            if t == INPUT and e in self.halos:
-                front, later = 0.0, 0.0
+        front = self.tables.of_loop(o.front for o in options)
+        front = np.where(self.tables.is_loop(self.tables.own[t]), front, 1.0)
+        later = (1.0 - front) * running
+        if t == INPUT:
+            apart = self.tables.is_loop(self.halos)
+            front, later = np.where(apart, 0.0, front), np.where(apart, 0.0, later)
         moved = found["moved"]
         for q, (old, new) in enumerate(zip(before, found["ports"], strict=True)):
             first = front * (new[0] - old[0]) - (new[2] - old[2])

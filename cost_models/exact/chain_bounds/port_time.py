@@ -170,23 +170,20 @@ class PortTime:
             found = np.maximum(found, np.ceil(cycles - off - 1e-9))
         return found
 
-    def phases(self, options: list[TileOptions], place: int, moved: Any) -> Any:
+    def phases(self, options: list[TileOptions], moved: Any) -> Any:
         """Cycles, but for first tiles, of first steps of the innermost loop and of all others.
 
         What stays over the loop comes in its first steps alone.
 
         Args:
             options: The memory's tiles.
-            place: The dimension of the loop.
             moved: By port bits in and out, of what stays and of what moves in both kinds of steps.
         """
         some: Any = float(self.spread.lead_turns()) / self.facts.chip.lanes
         for p, o in enumerate(options):
-            if p != place:
-                some = some * self.tables.axis(p, o.turns)
-        o = options[place]
-        first = some * self.tables.axis(place, o.firsts)
-        later = some * self.tables.axis(place, o.turns - o.firsts)
+            some = some * np.where(self.tables.loops == p, 1.0, self.tables.axis(p, o.turns))
+        first = some * self.tables.of_loop(o.firsts for o in options)
+        later = some * self.tables.of_loop(o.turns - o.firsts for o in options)
         found: Any = 0.0
         for (read, write, shared), (into, out) in zip(self._ports, moved, strict=True):
             ways = [(read, [into, out] if shared else [into]), (None if shared else write, [out])]
@@ -195,7 +192,7 @@ class PortTime:
                     a, b = sum(each[0] for each in bits), sum(each[1] for each in bits)
                     both = np.maximum(first, a / rate) + np.maximum(later, b / rate)
                     found = np.maximum(found, np.ceil(both - 1e-9))
-        return found
+        return np.where(self.tables.loops < 0, 0.0, found)
 
     def start(self, options: list[TileOptions], dram: Any, step: Any) -> tuple[Any, Any]:
         """Cycles where the first step of the outermost memory hides no load.
