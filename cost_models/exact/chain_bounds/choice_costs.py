@@ -306,6 +306,15 @@ class ChoiceCosts:
                 found["energy"] = found["energy"] + self.facts.prices[keeper].read[t] * turns
                 self.time.give(found["ports"], keeper, m + 1, turns * self.facts.chip.widths[t])
 
+    def _least_part(self, part: float, m: int, t: int, moves: Any) -> tuple[Any, Any, Any]:
+        """The amounts of the part of a tensor that moves the least."""
+        reads, share, fills, given, sure = moves
+        idle = np.minimum(part, 1.0 - share)
+        running = (part - idle) * float(self.spread.whole(t))
+        once = idle * float(self.spread.whole(t)) * self.togo.rows_once(m, t)
+        once = once / (given[0] * given[1])
+        return running * reads + sure[0] * once, running * fills + sure[1] * once, given
+
     def _rest(
         self, table: CostsToGo, m: int, options: list[TileOptions], found: dict[str, Any]
     ) -> Any:
@@ -320,6 +329,8 @@ class ChoiceCosts:
                 if rest.reads[t] + rest.fills[t] == 0:
                     continue
                 read, fill, rows = found["amounts"][t]
+                if rest.parts[t] < 1.0:
+                    read, fill, rows = self._least_part(rest.parts[t], m, t, found["moves"][t])
                 if t == INPUT:
                     read, fill = read * rows[0] * rows[1], fill * rows[0] * rows[1]
                 if t == OUTPUT:
