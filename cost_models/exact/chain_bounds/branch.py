@@ -184,30 +184,48 @@ class ChainBrancher(ChoiceCosts):
 
     def child(self, node: ChainNode, kind: Class, tiles: Any) -> ChainNode:
         """The node of one choice."""
-        options = []
-        for place in range(len(self.dims)):
-            every = self.tables.options(node, place)
-            options.append(every.one(int(np.searchsorted(every.at, tiles[place]))))
-        self.tables.look_at([np.zeros(1, np.int64)] * len(self.dims), np.array([kind]))
+        return self.nodes(node, [kind], np.array([tiles]))[0]
+
+    def nodes(self, node: ChainNode, kinds: list[Class], tiles: IntArray) -> list[ChainNode]:
+        """The nodes of some choices.
+
+        Args:
+            node: The node around them.
+            kinds: Their classes of orders.
+            tiles: ``(N, dims)`` places of their tiles.
+        """
+        options = [self.tables.options(node, place) for place in range(len(self.dims))]
+        cells = [np.searchsorted(o.at, at) for o, at in zip(options, tiles.T, strict=True)]
+        self.tables.look_at(cells, np.array(kinds))
         after = self.after(node, options)
-        moves = [self.moves.frozen(node, options, t, after) for t in range(3)]
+        states = [self.moves.state(options, t) for t in range(3)]
+        found = []
+        for row, (kind, places) in enumerate(zip(kinds, tiles.tolist(), strict=True)):
+            mine = [o.one(int(cell[row])) for o, cell in zip(options, cells, strict=True)]
+            known = of_row(after, row)
+            moves = [
+                self.moves.frozen(node, mine, kind, t, known["moves"][t], of_row(states[t], row))
+                for t in range(3)
+            ]
+            held, sure = zip(*moves, strict=True)
+            found.append(
+                ChainNode(
+                    (*node.tiles, tuple(places)),
+                    (*node.classes, kind),
+                    tuple(places),
+                    tuple(o.pieces[0] for o in mine),
+                    tuple(o.lead[0] for o in mine),
+                    known["energy"],
+                    known["sums"],
+                    held,
+                    sure,
+                    known["ports"],
+                    known["start"],
+                    known["waits"],
+                )
+            )
         self.tables.cells = None
-        held, sure = zip(*moves, strict=True)
-        ports = [[np.asarray(x).ravel()[0] for x in port] for port in after["ports"]]
-        return ChainNode(
-            (*node.tiles, tuple(int(t) for t in tiles)),
-            (*node.classes, kind),
-            tuple(int(t) for t in tiles),
-            tuple(o.pieces[0] for o in options),
-            tuple(o.lead[0] for o in options),
-            float(np.asarray(after["energy"]).ravel()[0]),
-            (after["sums"][0], float(np.asarray(after["sums"][1]).ravel()[0])),
-            held,
-            sure,
-            tuple((float(a), float(b), float(c)) for a, b, c in ports),
-            float(np.asarray(after["start"]).ravel()[0]),
-            tuple(float(np.asarray(wait).ravel()[0]) for wait in after["waits"]),
-        )
+        return found
 
     def fill(self) -> None:
         """Work out tables of energy, once."""
@@ -223,3 +241,12 @@ class ChainBrancher(ChoiceCosts):
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit."""
         self.time.fill_ports()
+
+
+def of_row(values: Any, row: int) -> Any:
+    """One row of arrays, or of containers of them; numbers as they are."""
+    if isinstance(values, dict):
+        return {name: of_row(value, row) for name, value in values.items()}
+    if isinstance(values, tuple | list):
+        return tuple(of_row(value, row) for value in values)
+    return values if np.ndim(values) == 0 else values[row].item()

@@ -122,8 +122,15 @@ class ChainSpread:
 
     def whole(self, tensor: int) -> int:
         """Elements of a tensor, rows and columns of the input apart."""
-        apart = (P, Q, R, S) if tensor == INPUT else ()
-        return math.prod(self.extents[d] for d in self.facts.relevant[tensor] if d not in apart)
+        return self._whole[tensor]
+
+    @cached_property
+    def _whole(self) -> list[int]:
+        rows = {P, Q, R, S}
+        return [
+            math.prod(self.extents[d] for d in rel if t != INPUT or d not in rows)
+            for t, rel in enumerate(self.facts.relevant)
+        ]
 
     def rows(self, m: int, window: int, count: Any, length: float) -> Any:
         """Rows that `count` runs of outputs touch, `length` outputs in all, with a memory's taps.

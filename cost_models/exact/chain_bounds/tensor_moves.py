@@ -181,12 +181,12 @@ class TensorMoves:
         return total, held
 
     def frozen(
-        self, node: ChainNode, options: list[TileOptions], tensor: int, after: Any
-    ) -> tuple[LastMove, LastMove]:
+        self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int, moves: Any,
+        state: tuple[bool, bool],
+    ) -> tuple[LastMove, LastMove]:  # fmt: skip
         """How a tensor moved last after one choice, most of it and all of it."""
-        reads, share, _, rows, (passed, _) = after["moves"][tensor]
-        one = [float(np.asarray(x).ravel()[0]) for x in (reads, share, *rows)]
-        counted, anchored = (bool(one.all()) for one in self.state(options, tensor))
+        reads, share, _, given, (passed, _) = moves
+        counted, anchored = state
         held, sure = node.held[tensor].fills, node.sure[tensor].fills
         fills, all_fills = [], []
         for place, last, of_all in zip(self.tables.free[tensor], held, sure, strict=True):
@@ -198,8 +198,7 @@ class TensorMoves:
                 fills.append(options[place].pieces[0])
             else:
                 fills.append(first(node.pieces[place] if anchored else last, around, tile))
-        move = LastMove(one[0], one[1], tuple(fills), (one[2], one[3]))
-        apart = tensor != INPUT or self.tables.windows[0] < 0
-        if anchored and move.share == 1.0 and apart:
+        move = LastMove(reads, share, tuple(fills), given)
+        if anchored and share == 1.0 and (tensor != INPUT or kind[1] < 0):
             return move, move
         return move, LastMove(passed, 1.0, tuple(all_fills), (1.0, 1.0))
