@@ -44,7 +44,6 @@ class Band(NamedTuple):
         least = max(self.low, NONE) if self.some else self.low
         return (idle >= least) & ((idle < self.high) | (self.high == 1.0))
 
-
     @property
     def holds_none(self) -> bool:
         """Whether none at all is among them."""

@@ -119,9 +119,7 @@ class TensorMoves:
             share = np.maximum(share, runs)
         return share
 
-    def _rows(
-        self, node: ChainNode, options: list[TileOptions], keeper: int, reads: Any
-    ) -> Any:
+    def _rows(self, node: ChainNode, options: list[TileOptions], keeper: int, reads: Any) -> Any:
         """Rows and columns of the input that are read, and that are written into all instances."""
         m = node.depth + 1
         read: list[Any] = []

@@ -18,7 +18,6 @@ from cost_models.exact.nest import INPUT, OUTPUT
 from marl_common import FloatArray, IntArray
 
 
-
 class CostsToGo(RunningGrids):
     """Tables of one spread.
 
@@ -114,11 +113,12 @@ class CostsToGo(RunningGrids):
 
     def _by_what_stays(self, m: int) -> list[RestCosts]:
         """The least costs inside the memory around `m`, by what tensors cost that stay."""
-        found: dict[Any, Grid] = {}
+        found: dict[Any, RestCosts] = {}
         for rest in self._all_modes(m):
-            key = rest[:-1]
-            found[key] = np.minimum(found[key], rest.cost) if key in found else rest.cost
-        return [RestCosts(*key, cost) for key, cost in found.items()]
+            known = found.setdefault(rest[:-1], rest)
+            if known is not rest:
+                found[rest[:-1]] = rest._replace(cost=np.minimum(known.cost, rest.cost))
+        return list(found.values())
 
     def _all_modes(self, m: int) -> Iterator[RestCosts]:
         fits = (self.fits(m) + (self._served() if m == self.facts.depth else 0.0))[self._inside]
@@ -272,8 +272,9 @@ class CostsToGo(RunningGrids):
             if idle is not None and not band.holds(idle).any():
                 continue
             left = {t: min(self._parts[t], band.high) for t in some}
-            again = [(self._parts[t] - left[t]) * counted[t] for t in some if left[t] < self._parts[t]]
-            cost = self._running(m, place, sum(again, start=base), more, free, band)
+            gone = {t: self._parts[t] - left[t] for t in some}
+            again = sum(gone[t] * counted[t] for t in some if gone[t])
+            cost = self._running(m, place, base + again, more, free, band)
             left |= dict.fromkeys(apart, band.low)
             yield left, cost - band.low * sum(self._once(m, t) for t in apart)
 
@@ -327,12 +328,8 @@ class CostsToGo(RunningGrids):
             return
         yield self._pending({}, self._joined_with(m, place, kept, base, moved, tensor, volume))
 
-    def _staying(
-        self, m: int, tensor: int, cost: Grid
-    ) -> Iterator[tuple[dict[int, float], Grid]]:
-        """What a tensor costs by tile around that stays over the innermost loop, and in part over
-        all of them, where a smaller share than ``1 - PART`` has loops of its own that run.
-        """
+    def _staying(self, m: int, tensor: int, cost: Grid) -> Iterator[tuple[dict[int, float], Grid]]:
+        """What a tensor costs that stays over the innermost loop, by what part stays over all."""
         share, once, part = self._share_of(m, tensor), self._once(m, tensor), self._parts[tensor]
         for band in bands(part < 1.0, self._may_stay([tensor])):
             mine = band.holds(1.0 - share)
