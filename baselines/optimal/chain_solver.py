@@ -249,9 +249,9 @@ class ChainSolver:
         self._push(max(bound, float(choices.bounds[0])), self._fill_ports, way)
 
     def _fill_ports(self, bound: float, way: Way) -> None:
-        """Bound it by tables of ports."""
+        """Bound it by tables of ports, and nearer ones of energy."""
         way.bounds.fill_ports()
-        self.counts.boxes += way.bounds.table_cells * 2
+        self.counts.boxes += way.bounds.table_cells * 3
         self._expand(bound, way, way.bounds.root())
 
     # -------------------------------------------------------------- tiles

@@ -236,10 +236,12 @@ class ChainBrancher(ChoiceCosts):
         """Work out tables of MAC steps, energy and ports."""
         self.fill_turns()
         self.fill()
-        self.fill_ports()
+        self.time.fill_ports()
 
     def fill_ports(self) -> None:
-        """Work out tables of what ports take that have a limit."""
+        """Work out tables of what ports take that have a limit, and those of energy by parts."""
+        self.togo.by_parts = True
+        self.togo.fill()
         self.time.fill_ports()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,8 @@ from cost_models.exact.chain_bounds.tile_grids import TileGrids
 from cost_models.exact.nest import INPUT
 from marl_common import BoolArray, FloatArray
 
-PARTS = 0.2, 0.4
-"""Shares of a tensor that are followed apart, where so much of it or more stays."""
+PART = 0.3
+"""The share of a tensor that is followed apart, where so much of it or more stays."""
 NONE = 1e-9
 """A share that is none but for rounding."""
 
@@ -57,8 +56,9 @@ def bands(parts: object, whole: object) -> list[Band]:
     """The shares that are looked at apart, where `parts` or `whole` tensors may stay."""
     if not parts and not whole:
         return [EVERY]
-    edges = pairwise((0.0, *PARTS, 1.0))
-    return [*([Band(0.0, 0.0)] if parts else []), *(Band(*edge, bool(parts)) for edge in edges)]
+    some = bool(parts)
+    found = [Band(0.0, PART, some), Band(PART, 1.0, some)]
+    return [Band(0.0, 0.0), *found] if parts else found
 
 
 class RunningGrids(TileGrids):

@@ -39,6 +39,8 @@ class CostsToGo(RunningGrids):
     ) -> None:
         super().__init__(spread, tiles, redundant, like)
         self.costs, self.weights = costs, spread.weights(costs)
+        self.by_parts = False
+        """Whether parts of tensors are followed that stay: a nearer bound, which takes longer."""
         self.rest: list[list[RestCosts]] = [[] for _ in range(self.facts.depth + 1)]
 
     def is_empty(self) -> bool:
@@ -243,7 +245,7 @@ class CostsToGo(RunningGrids):
     def _may_stay(self, tensors: Iterable[int]) -> list[int]:
         """Those of some tensors of which a part is followed that stays: no rows may be shared."""
         rows = any(self.spread.extents[taps] > 1 for _, taps in WINDOWS)
-        return [t for t in tensors if t != INPUT or not rows]
+        return [t for t in tensors if self.by_parts and (t != INPUT or not rows)]
 
     def _moving(self, m: int, tensors: list[int], kept: int | None) -> tuple[float, Any]:
         """Tensors that move once, and what comes to it where all loops around move them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -66,10 +66,6 @@ class WaitingTime(CostsToGo):
             return
         for reads, cost in self._waiting_modes(m):
             yield RestCosts(reads, NOTHING, ALL, cost)
-
-    def _may_stay(self, tensors: Iterable[int]) -> list[int]:
-        """None: MACs may take more of the time where a loop does not run."""
-        return []
 
     def _run_shares(self, m: int, place: int) -> FloatArray:
         """The same; outside the last memory 0 for shares below 1: MACs may take more of them."""
