@@ -16,7 +16,6 @@ the clock out and sums what passes each port instead.
 
 from __future__ import annotations
 
-import time
 from itertools import product
 from typing import Any
 
