@@ -18,7 +18,7 @@ import baselines
 from baselines import known_optimum, prove
 from benchmarks.frame import Row, Table
 from maestro_env import DATAFLOWS, Problem
-from marl_runs import colour, geometric_mean, new_figure, save_figure
+from marl_runs import colour, geometric_mean, panel_grid, save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "figures" / "dataflows.png"
@@ -60,8 +60,7 @@ def summary(found: list[dict[str, Any]]) -> str:
 
 def draw(found: list[dict[str, Any]]) -> None:
     """A strip of dots for each dataflow and chip, with its geometric mean."""
-    figure = new_figure(9.0, 3.6)
-    panels = figure.subplots(1, len(CHIPS), sharey=True)
+    figure, panels = panel_grid(len(CHIPS), len(CHIPS), (3.0, 3.6), sharey=True)
     for axis, chip in zip(panels, CHIPS, strict=True):
         here = [row for row in found if row["chip"] == chip]
         for place, name in enumerate(DATAFLOWS):

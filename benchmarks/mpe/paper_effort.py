@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import children_s
+from benchmarks.frame import children_s, rounded, write
 from benchmarks.mpe.kept_lines import KeptLines
-from benchmarks.mpe.tables import write_table
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,8 @@ class Places:
 
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows to a CSV file, whole or not at all; fractions have five digits."""
-        self.data.mkdir(parents=True, exist_ok=True)
-        write_table(self.data / name, [{k: _told(v) for k, v in row.items()} for row in rows])
+        finite = ({k: _told(v) for k, v in row.items()} for row in rows)
+        write(self.data / name, rows[0], (rounded(row, 5) for row in finite))
 
 
 def _told(value: Any) -> Any:

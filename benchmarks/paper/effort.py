@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.mpe.tables import write_table
+from benchmarks.frame import write
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import Search
@@ -89,8 +89,7 @@ class Output:
 
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows to a CSV file, whole or not at all; fractions have six digits."""
-        self.data.mkdir(parents=True, exist_ok=True)
-        write_table(self.data / name, [{k: shown(v) for k, v in row.items()} for row in rows])
+        write(self.data / name, rows[0], ({k: shown(v) for k, v in r.items()} for r in rows))
 
 
 @dataclass(frozen=True)
