@@ -22,7 +22,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from benchmarks.crosscheck_zigzag import Bypass, DividingMapping
+from benchmarks.dividing_mapping import Bypass, DividingMapping
 from layers import footprint
 
 EXTRAPOLATES = (

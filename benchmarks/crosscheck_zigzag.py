@@ -13,36 +13,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import cost_models
-from benchmarks.crosscheck import INPUTS
+from benchmarks.dividing_mapping import (
+    CLUSTERS_INSIDE,
+    INPUTS,
+    KEY,
+    NEST,
+    PASSES,
+    Bypass,
+    DividingMapping,
+    bypass_of,
+    counted,
+)
 from benchmarks.frame import asked, known, write
-from cost_models import Accelerator, Mapping
-from layers import DIMS, TENSORS, Layer, LayerKind
+from cost_models import Accelerator
+from layers import TENSORS
 
-NEST = DIMS[:6]
-Bypass = tuple[frozenset[str], frozenset[str]]
-KEY = ("kind", "extents", "stride", "parallel", "orders", "tiles", "units")
-PASSES = ("l2_passes", "l1_passes")
 MODEL = cost_models.load("exact", halo_time="none", energy="maestro", area="maestro")
-NOTHING: frozenset[str] = frozenset()
-_SOME = [frozenset({tensor}) for tensor in TENSORS]
-_PAIRS = [frozenset(TENSORS) - one for one in _SOME]
-BYPASS = [(l2, l1) for l2, l1 in product([NOTHING, *_SOME, *_PAIRS], repeat=2) if not l2 & l1]
-"""Tensors that pass L2, and that pass L1: every choice that leaves each tensor a level."""
 EQUATIONS = {
     "CONV": "O[k][y][x]+=W[k][c][r][s]*I[c][iy][ix]",
     "DSCONV": "O[c][y][x]+=W[c][r][s]*I[c][iy][ix]",
     "GEMM": "O[k][y]+=W[k][c]*I[c][y]",
 }
 OPERANDS = dict(zip(TENSORS, "IWO", strict=True))
-
-CLUSTERS_INSIDE = "ZigZag lays clusters inside the inner loops, where neighbours share more halo"
-"""Why input counts differ where clusters and inner loops both cut an axis of a sliding window."""
 
 
 class ComparedMoves(NamedTuple):
@@ -52,67 +49,6 @@ class ComparedMoves(NamedTuple):
     ours: int
     theirs: int
     cause: str
-
-
-class DividingMapping:
-    """A dividing mapping of a layer.
-
-    Args:
-        row: A row of the table of tools.
-    """
-
-    def __init__(self, row: dict[str, str]) -> None:
-        self.row = {name: row[name] for name in KEY}
-        self.kind, self.stride = row["kind"], int(row["stride"])
-        self.extents = dict(zip(NEST, map(int, row["extents"].split()), strict=True))
-        self.orders = row["orders"].split("/")
-        self.parallel = row["parallel"].split("/")
-        self.units = [int(n) for n in row["units"].split("x")]
-        self.tiles = [
-            dict(zip(NEST, map(int, level.split()), strict=True))
-            for level in row["tiles"].split(" / ")
-        ]
-
-    def loops(self, level: int) -> list[tuple[str, int]]:
-        """Temporal loops of a level (0 outer, 1 inner, 2 in a PE), the innermost first."""
-        whole = (self.extents, *self.tiles)[level]
-        if level == 2:
-            return [(d, n) for d, n in whole.items() if n > 1]
-        found = []
-        for d in reversed(self.orders[level]):
-            steps = whole[d] // self.tiles[level][d]
-            steps //= self.units[level] if d == self.parallel[level] else 1
-            if steps > 1:
-                found.append((d, steps))
-        return found
-
-    @property
-    def spread(self) -> list[tuple[str, int]]:
-        """What is spread over clusters, and over PEs."""
-        return [(d, n) for d, n in zip(self.parallel, self.units, strict=True) if n > 1]
-
-    @property
-    def cause(self) -> str:
-        """Why its input counts may differ; empty where they may not."""
-        d = self.parallel[0]
-        taps = {"Y": "R", "X": "S"}.get(d)
-        cut = self.units[0] > 1 and any(d == inner for inner, _ in self.loops(1))
-        return CLUSTERS_INSIDE if cut and taps and self.extents[taps] > 1 else ""
-
-    def layer(self) -> Layer:
-        """The layer."""
-        sizes = dict(self.extents)
-        for axis, taps in (("Y", "R"), ("X", "S")):
-            sizes[axis] = (sizes[axis] - 1) * self.stride + sizes[taps]
-        return Layer("case", LayerKind(self.kind), **sizes, stride=self.stride)
-
-    def mapping(self, bypass: Bypass) -> Mapping:
-        """The mapping."""
-        orders, parallel = self.orders, self.parallel
-        return Mapping(
-            (orders[0], orders[1]), (parallel[0], parallel[1]), (self.tiles[0], self.tiles[1]),
-            self.units[1], bypass=bypass,
-        )  # fmt: skip
 
 
 class _AnyMemory:
@@ -164,7 +100,7 @@ class _OneMemoryOperand:
         return self.operand
 
 
-def zigzag_counts(case: DividingMapping, node: Any, bypass: Bypass) -> dict[str, int]:
+def zigzag_counts(case: DividingMapping, bypass: Bypass) -> dict[str, int]:
     """ZigZag's moves by our names of the counts, and its compute cycles."""
     from zigzag.datatypes import LayerDim, LayerOperand
     from zigzag.mapping.data_movement import DataDirection, DataMoveAttr
@@ -174,6 +110,7 @@ def zigzag_counts(case: DividingMapping, node: Any, bypass: Bypass) -> dict[str,
     def named(loops: list[tuple[str, int]]) -> list[tuple[Any, int]]:
         return [(LayerDim(d), n) for d, n in loops]
 
+    node = layer_node(case)
     outer, inner, own = (named(case.loops(level)) for level in range(3))
     temporal: dict[Any, list[Any]] = {}
     spatial: dict[Any, list[Any]] = {}
@@ -214,12 +151,6 @@ def zigzag_counts(case: DividingMapping, node: Any, bypass: Bypass) -> dict[str,
     return found
 
 
-def cases(path: Path) -> list[DividingMapping]:
-    """The mappings of a table, each once."""
-    rows = {tuple(row[name] for name in KEY): row for row in known(path)}
-    return [DividingMapping(row) for row in rows.values()]
-
-
 def ours(case: DividingMapping, bypass: Bypass) -> dict[str, int]:
     """The exact model's counts."""
     cost = MODEL.evaluate(case.layer(), Accelerator(prod(case.units)), case.mapping(bypass))
@@ -229,14 +160,7 @@ def ours(case: DividingMapping, bypass: Bypass) -> dict[str, int]:
 
 def lines(path: Path) -> Iterator[dict[str, str]]:
     """ZigZag's counts of every mapping of a table under every bypass, a line each."""
-    for case in cases(path):
-        node = layer_node(case)
-        for bypass in BYPASS:
-            passing = {
-                name: " ".join(sorted(part)) for name, part in zip(PASSES, bypass, strict=True)
-            }
-            for metric, value in zigzag_counts(case, node, bypass).items():
-                yield case.row | passing | {"metric": metric, "zigzag": str(value)}
+    return counted(path, "zigzag", zigzag_counts)
 
 
 def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedMoves]:
@@ -246,8 +170,7 @@ def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedMoves]:
         key = tuple(line[name] for name in (*KEY, *PASSES))
         case = DividingMapping(line)
         if key not in counts:
-            l2, l1 = (frozenset(line[name].split()) for name in PASSES)
-            counts[key] = ours(case, (l2, l1))
+            counts[key] = ours(case, bypass_of(line))
         yield ComparedMoves(line, counts[key][line["metric"]], int(line["zigzag"]), case.cause)
 
 

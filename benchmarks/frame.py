@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from marl_common import atomic_write
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 Row = dict[str, Any]
+Name = TypeVar("Name")
 FEW = 2
 """Rows of a table under `--quick`."""
 
@@ -111,6 +112,30 @@ def children_s() -> float:
     """Processor time of all processes that this one started and that have ended [s]."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def in_turns(
+    works: Mapping[Name, Callable[[], object]],
+    turns: int = 1,
+    seconds: float = 0.0,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[Name, list[float]]:
+    """Times of pieces of work [s]; they take turns, so that another's load meets all alike.
+
+    Args:
+        works: The pieces.
+        turns: How often each is done, at least.
+        seconds: How long they are done, together and at least [s].
+        clock: What tells the time.
+    """
+    found: dict[Name, list[float]] = {name: [] for name in works}
+    begun = clock()
+    while len(found[next(iter(works))]) < turns or clock() < begun + seconds:
+        for name, work in works.items():
+            start = clock()
+            work()
+            found[name].append(clock() - start)
+    return found
 
 
 def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:

@@ -81,15 +81,6 @@ def compared(given: Any, accelerator: str, layers: tuple[str, ...]) -> list[Run]
     return [run | {"best": np.inf if run["best"] is None else run["best"]} for run in found]
 
 
-def curve(run: Run, places: np.ndarray) -> np.ndarray:
-    """Best value so far after each number of samples; inf before the first."""
-    if not run["curve"]:
-        return np.full(len(places), np.inf)
-    n, value = np.array(run["curve"]).T
-    rows = np.searchsorted(n, places, side="right") - 1
-    return np.where(rows >= 0, value[np.maximum(rows, 0)], np.inf)
-
-
 def interval(logs: np.ndarray) -> tuple[float, float]:
     """The 95 % interval of a mean over cases (Student's t); nothing is said of fewer than two."""
     if len(logs) < 2:

@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks import marl_cases, methods_table
 from benchmarks.frame import DATA
 from benchmarks.paper.curves import keep_curves, read_curves
+from marl_runs import best_so_far
 
 FILE = "table3-curves.csv"
 POINTS = 40
@@ -39,7 +40,7 @@ def main() -> None:
         for method in [row["method"] for row in rows]:
             alike = [r for r in runs if (r["layer"], r["method"]) == (layer, method)]
             base = reference[marl_cases.case(alike[0])]
-            found = np.median([marl_cases.curve(run, places) for run in alike], axis=0) / base
+            found = np.median([best_so_far(run["curve"], places) for run in alike], axis=0) / base
             seen = np.isfinite(found)
             curves.setdefault(layer, {})[method] = (places[seen], found[seen])
     keep_curves(curves, path)

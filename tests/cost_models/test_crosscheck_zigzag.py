@@ -6,8 +6,8 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.crosscheck import INPUTS
-from benchmarks.crosscheck_zigzag import BYPASS, PASSES, compare, lines
+from benchmarks.crosscheck_zigzag import compare, lines
+from benchmarks.dividing_mapping import BYPASS, INPUTS, PASSES
 from benchmarks.frame import known
 
 DATA = Path(__file__).parent / "data"
