@@ -16,7 +16,7 @@ import numpy as np
 import layers
 from baselines import Proof, ProofProgress, prove
 from benchmarks.chain_losses import LOSSES, losses_of
-from benchmarks.frame import Row, Table
+from benchmarks.frame import Row, Table, show
 from benchmarks.optimal_speed import shapes
 from cost_models import ChainMapping
 from maestro_env import Problem
@@ -68,20 +68,17 @@ def row_of(given: Any, chip: str, objective: str, layer: str) -> Row:
     return row
 
 
-def summary(rows: list[Row]) -> str:
-    """One line a chip."""
-    lines = [
-        "| chip | objective | shapes | proven | median time | gap of the others: median | worst |"
-    ]
-    lines.append("|---" * 7 + "|")
-    for case in dict.fromkeys((r["accelerator"], r["objective"]) for r in rows):
-        mine = [r for r in rows if (r["accelerator"], r["objective"]) == case]
-        proven = [float(r["cpu_s"]) for r in mine if r["status"] == "optimal"]
+def told(rows: list[Row], _: Any) -> None:
+    """Print a row a chip."""
+    table = []
+    for chip, objective in dict.fromkeys((r["accelerator"], r["objective"]) for r in rows):
+        mine = [r for r in rows if (r["accelerator"], r["objective"]) == (chip, objective)]
+        times = [float(r["cpu_s"]) for r in mine if r["status"] == "optimal"]
         gaps = [100 * float(r["gap"]) for r in mine if r["status"] != "optimal"] or [0.0]
-        times = f"{np.median(proven):.1f} s" if proven else ""
-        shown = f"{np.median(gaps):.2g} % | {max(gaps):.2g} %"
-        lines.append(f"| {' | '.join(case)} | {len(mine)} | {len(proven)} | {times} | {shown} |")
-    return "\n".join(lines)
+        one = {"chip": chip, "objective": objective, "shapes": len(mine), "proven": len(times)}
+        one["median time [s]"] = float(np.median(times)) if times else ""
+        table.append(one | {"other gaps, median [%]": np.median(gaps), "worst [%]": max(gaps)})
+    show(table)
 
 
 TABLE = Table(
@@ -104,5 +101,5 @@ TABLE = Table(
         "seconds": (10.0, "processor time of each"),
     },
     {"seconds": 0.1},
-    lambda rows, _: print(summary(rows)),
+    told,
 )

@@ -28,7 +28,6 @@ from benchmarks.paper import (
     settings,
     table2,
     table3,
-    table3_curves,
     transfer,
 )
 from benchmarks.paper.effort import FULL, QUICK, Effort, Output, Step
@@ -150,11 +149,5 @@ def redraw(output: Output) -> None:
     samples = fig4.BEST_OF_DATASET
     matrix = fig4.read(data / fig4.MATRIX, samples)
     fig4.draw(matrix, fig4.TITLE, figures / "fig4.png")
-    for name, columns in (("fig5", 3), ("fig6", 2)):
-        lines = curves.read_curves(data / f"paper-{name}-curves.csv")
-        curves.draw(lines, figures / f"{name}.png", "mean return", columns)
-    lines = curves.read_curves(data / "paper-fig7-curves.csv")
-    curves.draw(lines, figures / "fig7.png", curves.CHOICE, 4, curves.SMALL_IN)
-    lines = curves.read_curves(data / table3_curves.FILE)
-    title = "best EDP so far over the proven optimum, median of seeds"
-    curves.draw(lines, figures / "table3-edp.png", title, 4, (3.2, 2.6), table3_curves.YLIM)
+    for name in curves.FIGURES:
+        curves.redraw(name, data, figures)

@@ -11,11 +11,24 @@ from benchmarks.frame import known, write
 from marl_common import FloatArray
 from marl_runs import colour, line_style, panel_grid, save_figure
 
-CHOICE = "mean choice, first (0) to last (1)"
-"""What Fig. 7 shows of a parameter."""
-SMALL_IN = (3.0, 1.8)
-"""A panel of Fig. 7."""
-
+FIGURES: dict[str, tuple[str, dict[str, Any]]] = {
+    "fig5": ("paper-fig5-curves.csv", {"ylabel": "mean return", "columns": 3}),
+    "fig6": ("paper-fig6-curves.csv", {"ylabel": "mean return", "columns": 2}),
+    "fig7": (
+        "paper-fig7-curves.csv",
+        {"ylabel": "mean choice, first (0) to last (1)", "columns": 4, "panel_in": (3.0, 1.8)},
+    ),
+    "table3-edp": (
+        "table3-curves.csv",
+        {
+            "ylabel": "best EDP so far over the proven optimum, median of seeds",
+            "columns": 4,
+            "panel_in": (3.2, 2.6),
+            "ylim": (0.97, 2.2),
+        },
+    ),
+}
+"""Of each figure the file of its curves, and how it is drawn."""
 COLUMNS = ("panel", "label", "samples", "value")
 Curves = dict[str, dict[str, tuple[FloatArray, FloatArray]]]
 """``curves[panel][label] = (samples, values)``."""
@@ -56,6 +69,18 @@ def read_curves(path: Path) -> Curves:
         return x, y
 
     return {panel: {k: columns(v) for k, v in lines.items()} for panel, lines in found.items()}
+
+
+def keep(name: str, curves: Curves, data: Path, figures: Path) -> None:
+    """Write the curves of one of `FIGURES` to its file, and draw it from there."""
+    keep_curves(curves, data / FIGURES[name][0])
+    redraw(name, data, figures)
+
+
+def redraw(name: str, data: Path, figures: Path) -> None:
+    """Draw one of `FIGURES` from its file."""
+    file, how = FIGURES[name]
+    draw(read_curves(data / file), figures / f"{name}.png", **how)
 
 
 def draw(

@@ -150,6 +150,34 @@ def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[dict[str, Any
     ]
 
 
+def over_cases(
+    returns: Mapping[tuple[str, ...], list[dict[str, np.ndarray]]],
+    reference: str,
+    names: tuple[str, ...],
+    title: str,
+) -> list[dict[str, Any]]:
+    """Each group of searches beside a reference: the ratio of their last mean returns.
+
+    Args:
+        returns: Of each table, a case after another, returns by group.
+        reference: The group that others are compared with.
+        names: Columns of what tells tables apart, and of the group.
+        title: Column of the ratio.
+    """
+    rows: list[dict[str, Any]] = []
+    pairs = []
+    for key, cases in returns.items():
+        for group in dict.fromkeys(n for case in cases for n in case if n != reference):
+            both = [case for case in cases if group in case]
+            pairs.append(([one[group] for one in both], [one[reference] for one in both]))
+            rows.append(dict(zip(names, (*key, group), strict=True)))
+            rows[-1] |= {"layers": len(both), "seeds": min(len(one[group]) for one in both)}
+    return [
+        {**row, title: over.pop("ratio"), **over}
+        for row, over in zip(rows, compared(pairs), strict=True)
+    ]
+
+
 def _verdict(ratio: Ratio | None, interval: bool, p: float | None) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "")
     if ratio is not None:

@@ -16,13 +16,10 @@ import numpy as np
 
 from benchmarks import marl_cases, methods_table
 from benchmarks.frame import DATA
-from benchmarks.paper.curves import keep_curves, read_curves
+from benchmarks.paper.curves import FIGURES, keep_curves, read_curves
 from marl_runs import best_so_far
 
-FILE = "table3-curves.csv"
 POINTS = 40
-YLIM = (0.97, 2.2)
-"""The figure shows curves up to 2.2 times the optimum."""
 
 
 def main() -> None:
@@ -32,7 +29,7 @@ def main() -> None:
     if not runs:
         sys.exit("no such runs in these files")
     reference = methods_table.references(runs, "exact")
-    path = DATA / FILE
+    path = DATA / FIGURES["table3-edp"][0]
     curves = read_curves(path) if path.exists() else {}
     places = np.unique(np.geomspace(marl_cases.FIRST, budget, POINTS).astype(int))
     rows = methods_table.layer_rows(runs, "exact", 1.05)
