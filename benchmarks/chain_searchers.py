@@ -21,20 +21,17 @@ from typing import Any
 import baselines
 from baselines import SearcherError
 from benchmarks.frame import Row, Table, known, refuse, write
+from benchmarks.house_hashes import comparable
 from cost_models import CHAINS
 from maestro_env import Problem
 
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768")
 
 
-def comparable() -> list[str]:
+def of_any_depth() -> list[str]:
     """Searchers that take such chips, but for those that prove optima or take minutes."""
-    found = []
-    for name in baselines.names():
-        can = baselines.load(name).capabilities
-        if can.any_depth and not (can.proves_optimum or can.on_request) and name != "auto":
-            found.append(name)
-    return found
+    names = (name for name in comparable() if name != "auto")
+    return [name for name in names if baselines.load(name).capabilities.any_depth]
 
 
 def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -95,7 +92,7 @@ TABLE = Table(
     ),
     searched,
     options={
-        "methods": comparable(),
+        "methods": of_any_depth(),
         "chips": (list(CHAINS), None, CHAINS),
         "layers": list(LAYERS),
         "objectives": ["edp"],

@@ -95,10 +95,6 @@ def input_count(case: DividingMapping, bypass: Bypass, metric: str, rules: Rules
     return fetched(_steps(case, (0, 1)), _input(case, case.tiles[1]), rules) * readers
 
 
-SLID = ("dram_in", "l2r_in", "l2r_in_tile", "l1w_in")
-"""Counts that :func:`slid` changes."""
-
-
 def slid(case: DividingMapping, bypass: Bypass, none: dict[str, int], box: bool) -> dict[str, int]:
     """Counts of ``halo_time=none`` less what a window that moves on leaves in place.
 
