@@ -235,6 +235,38 @@ class TileGrids:
             if d in self.dims and self.facts.halo(d, self.spread.extents[taps]) > 0
         ]  # fmt: skip
 
+    def _rows(self, m: int, keeper: int, kept: int | None) -> Any:
+        """Rows times columns of the input that are read; those along `kept` once."""
+        found: Any = 1.0
+        for window, (d, _) in enumerate(WINDOWS):
+            n = self.spread.extents[d]
+            if d not in self.dims:
+                found = found * self.spread.rows(keeper, window, 1.0, n)
+            elif d == kept:
+                found = found * self.once(keeper, window, n)
+            else:
+                place = self.dims.index(d)
+                counts = self.rounds(m, place, keeper)
+                values = self.spread.rows(keeper, window, counts, n)
+                same = values.min() == values.max()  # no two tiles share any
+                found = found * (values[0] if same else self.axis(place, values))
+        return found
+
+    def once(self, keeper: int, window: int, n: int) -> float:
+        """All rows, those that neighbours share once."""
+        d, taps = WINDOWS[window]
+        total = 0.0
+        for some, times in self.spread.pieces(keeper, taps):
+            total += times * self.facts.more(d, some) * n
+        return total
+
+    def rows_once(self, m: int, tensor: int) -> float:
+        """Rows times columns of the input for memory `m`, each once; 1 of other tensors."""
+        found, keeper = 1.0, self.facts.keeper(tensor, m)
+        for window, (d, _) in enumerate(WINDOWS) if tensor == INPUT else ():
+            found *= self.once(keeper, window, self.spread.extents[d])
+        return found
+
     def mac_steps(self, m: int, place: int) -> FloatArray:
         """MAC steps along a dimension of all instances of a memory, at least, by the last tile."""
         d, depth = self.dims[place], self.facts.depth

@@ -64,31 +64,6 @@ class CostsToGo(RunningGrids):
         for m in range(self.facts.depth, 1, -1):
             self._level(m)
 
-    def _rows(self, m: int, keeper: int, kept: int | None) -> Any:
-        """Rows times columns of the input that are read; those along `kept` once."""
-        found: Any = 1.0
-        for window, (d, _) in enumerate(WINDOWS):
-            n = self.spread.extents[d]
-            if d not in self.dims:
-                found = found * self.spread.rows(keeper, window, 1.0, n)
-            elif d == kept:
-                found = found * self.once(keeper, window, n)
-            else:
-                place = self.dims.index(d)
-                counts = self.rounds(m, place, keeper)
-                values = self.spread.rows(keeper, window, counts, n)
-                same = values.min() == values.max()  # no two tiles share any
-                found = found * (values[0] if same else self.axis(place, values))
-        return found
-
-    def once(self, keeper: int, window: int, n: int) -> float:
-        """All rows, those that neighbours share once."""
-        d, taps = WINDOWS[window]
-        total = 0.0
-        for some, times in self.spread.pieces(keeper, taps):
-            total += times * self.facts.more(d, some) * n
-        return total
-
     def _level(self, m: int) -> None:
         """From what is inside memory `m` to what is inside the one around it."""
         self._look_at(m)
@@ -224,13 +199,6 @@ class CostsToGo(RunningGrids):
         found = self._volume(m, tensor, kept) * (reads * read + fills * fill)
         found = np.asarray(found)[self._inside] if np.ndim(found) else found
         return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
-
-    def rows_once(self, m: int, tensor: int) -> float:
-        """Rows times columns of the input for memory `m`, each once; 1 of other tensors."""
-        found, keeper = 1.0, self.facts.keeper(tensor, m)
-        for window, (d, _) in enumerate(WINDOWS) if tensor == INPUT else ():
-            found *= self.once(keeper, window, self.spread.extents[d])
-        return found
 
     def _elements_once(self, m: int, tensor: int) -> float:
         """Elements of a tensor that moves into memory `m`, or to the MACs, once."""
