@@ -36,14 +36,7 @@ from cost_models.exact.energy import (
 )
 from cost_models.exact.names import BOUND_NAMES, COUNT_NAMES, WIDE_NAMES
 from cost_models.infeasible import Infeasible
-from cost_models.prices import (
-    ChipPrices,
-    chip_prices,
-    clock_of,
-    marks,
-    open_levels,
-    table_prices,
-)
+from cost_models.prices import ChipPrices, chip_prices, clock_of, marks, open_levels, table_prices
 from cost_models.technology.parts import REFERENCE_NM, logic_scale
 
 PROVISIONED_AREA = "provisioned"

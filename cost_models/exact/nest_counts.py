@@ -12,19 +12,7 @@ from numpy.typing import NDArray
 
 from cost_models.cost_model import CostModelError
 from cost_models.exact import records
-from cost_models.exact.nest import (
-    FILTER,
-    INPUT,
-    OUTPUT,
-    Nest,
-    NestLevel,
-    P,
-    Port,
-    Q,
-    R,
-    S,
-    Window,
-)
+from cost_models.exact.nest import FILTER, INPUT, OUTPUT, Nest, NestLevel, P, Port, Q, R, S, Window
 from cost_models.exact.records import (
     COUNTED,
     DIMS,

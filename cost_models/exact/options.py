@@ -15,12 +15,7 @@ from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.level_floors import chain_floors
 from cost_models.chain.lowered import nest_of
-from cost_models.cost_model import (
-    CostModelError,
-    ModelCapabilities,
-    RetiredOptionError,
-    Symmetry,
-)
+from cost_models.cost_model import CostModelError, ModelCapabilities, RetiredOptionError, Symmetry
 from cost_models.energy_tables import CACTI, MAESTRO_DOUBTS, EnergyError, load_energy
 from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors

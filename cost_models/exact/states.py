@@ -10,16 +10,7 @@ where padding is near, and shapes are at different distances from it, they are n
 from __future__ import annotations
 
 from cost_models.exact.pairs import pair_of, tap_dim
-from cost_models.exact.records import (
-    FAR,
-    MOVES,
-    NODES,
-    RUNS,
-    TOO_MANY_STATES,
-    Dim,
-    Node,
-    Work,
-)
+from cost_models.exact.records import FAR, MOVES, NODES, RUNS, TOO_MANY_STATES, Dim, Node, Work
 from marl_common import address, part
 
 
