@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.places import list_places
 from cost_models.exact.records import (
     FAR,
@@ -19,6 +18,7 @@ from cost_models.exact.records import (
     Window,
     Work,
 )
+from cost_models.exact.states import output_dim, tap_dim
 from cost_models.exact.window import classes_of, interval, overlap, real_interval, touched
 from marl_common import address, part
 

@@ -28,14 +28,14 @@ class Mutation:
 
 MUTATIONS = (
     Mutation(
-        "pairs",
+        "states",
         "taps of rows are those of columns",
         "return P + PAIRS + pair",
         "return P + 2 * PAIRS - 1 - pair",
         1,
     ),
     Mutation(
-        "pairs",
+        "states",
         "columns are rows",
         "return (d - P) % PAIRS",
         "return (d - P) // PAIRS",
@@ -212,8 +212,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "a step shares a tile that moved inside it",
-        "inner = only_inside(work, d, v, cuts)",
-        "inner = first_inside(work, d, v, cuts)",
+        "if alone and (node.runs > 1 or dim.run[node.run].count > 1):",
+        "if False:",
         1,
     ),
     Mutation(
