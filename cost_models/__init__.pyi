@@ -1,10 +1,8 @@
+from .accelerator import SHORT_PATHS as SHORT_PATHS
 from .accelerator import Accelerator as Accelerator
 from .accelerator import AcceleratorError as AcceleratorError
-from .accelerator_checks import SHORT_PATHS as SHORT_PATHS
 from .accelerator_file import accelerator_schema as accelerator_schema
 from .accelerator_file import accelerator_template as accelerator_template
-from .bounds import Laws as Laws
-from .bounds import physical_bounds as physical_bounds
 from .buffers import LEVELS as LEVELS
 from .buffers import Buffer as Buffer
 from .buffers import Level as Level
@@ -79,6 +77,8 @@ from .infeasible import Infeasible as Infeasible
 from .infeasible import InfeasibleError as InfeasibleError
 from .infeasible import MappingError as MappingError
 from .infeasible import ReasonCode as ReasonCode
+from .laws import Laws as Laws
+from .laws import physical_bounds as physical_bounds
 from .lower_bounds import INNER_FIRST as INNER_FIRST
 from .lower_bounds import OUTER_FIRST as OUTER_FIRST
 from .lower_bounds import LowerBounds as LowerBounds
@@ -93,6 +93,6 @@ from .prices import ChipPrices as ChipPrices
 from .prices import LevelPrices as LevelPrices
 from .prices import chip_prices as chip_prices
 from .prices import clock_of as clock_of
+from .prices import prices_wires as prices_wires
+from .prices import with_wires as with_wires
 from .technology.parts import DEFAULT_DRAM as DEFAULT_DRAM
-from .wiring import prices_wires as prices_wires
-from .wiring import with_wires as with_wires

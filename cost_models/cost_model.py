@@ -10,10 +10,10 @@ from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
 
 from cost_models.accelerator import Accelerator
-from cost_models.bounds import Laws
 from cost_models.chain.chip import Chain
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
+from cost_models.laws import Laws
 from cost_models.mapping import Mapping
 from cost_models.mapping_batch import MappingBatch
 from cost_models.prices import is_open, open_levels

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cost_models.buffers import BUFFERS
 from cost_models.dataflow import Dataflow
 from cost_models.infeasible import MappingError
-from cost_models.level_names import BUFFERS
-from cost_models.lowering import lowered, raised
-from layers import DIMS, NEST_DIMS, TENSORS, Layer
+from cost_models.lowering import REPEATED, lowered, raised
+from layers import DIMS, TENSORS, Layer
 from marl_common import html_table
 
 if TYPE_CHECKING:
     from cost_models.chain.loops import Loop
-
-REPEATED: str = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
-"""Dimensions that repeat the whole nest where a mapping says nothing of them."""
 
 Bypass = frozenset[str]
 

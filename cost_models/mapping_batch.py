@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.exact.row_records import MappingRow
+from cost_models.exact.records import MappingRow
 from cost_models.infeasible import MappingError
-from cost_models.mapping import REPEATED, Mapping
+from cost_models.lowering import REPEATED
+from cost_models.mapping import Mapping
 from layers import DIMS, MAX_EXTENT, NEST_DIMS, TENSORS
 from marl_common import BoolArray, Int8Array, Int32Array
 

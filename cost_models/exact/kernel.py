@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cost_models.exact.counting import count, find_keepers
-from cost_models.exact.records import COUNTED, Counts, Nest, Work
-from cost_models.exact.row_records import CountRow, MappingRow
+from cost_models.exact.records import COUNTED, CountRow, Counts, MappingRow, Nest, Work
 from cost_models.exact.two_level_rows import evaluate_row, fill_row
 from marl_common import Int8Array, IntArray, address, entry
 

@@ -26,7 +26,7 @@ from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
 from cost_models.exact.nest_counts import WORK, count, record_of
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.row_records import CountRow, MappingRow
+from cost_models.exact.records import CountRow, MappingRow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
 from cost_models.lower_bounds import LowerBounds, Structures
 from cost_models.mapping import Mapping

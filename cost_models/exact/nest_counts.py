@@ -20,10 +20,10 @@ from cost_models.exact.records import (
     TENSORS,
     TOO_LARGE_TILES,
     UNLIMITED,
+    CountRow,
     Counts,
     Work,
 )
-from cost_models.exact.row_records import CountRow
 
 
 def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDArray[Any]:
@@ -38,18 +38,9 @@ def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDAr
     Raises:
         CostModelError: The chain has more than 12 entries.
     """
-    macs = NestLevel(
-        tile=(1,) * DIMS,
-        units=nest.lanes.units,
-        keeps=(False, False, False),
-        multicast=nest.lanes.multicast,
-        reduce=nest.lanes.reduce,
-        port=None,
-    )
     if len(nest.levels) > ENTRIES:
         raise CostModelError(f"nest: got {len(nest.levels)} entries, expected at most {ENTRIES}")
-    levels = (NestLevel(nest.extents, port=nest.dram), *nest.levels, macs)
-    unit = _unit(nest, levels)
+    unit = _unit(nest)
     found = np.zeros(1, records.Nest)
     record = found[0]
     record["extents"], record["depth"] = nest.extents, len(nest.levels)
@@ -62,7 +53,7 @@ def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDAr
     record["resident"] = _mask(t for t in range(TENSORS) if nest.resident[t])
     for place, (window, taps) in enumerate(zip(nest.windows, (R, S), strict=True)):
         _fill_window(record["windows"][place], window, nest.extents[taps])
-    for place, level in enumerate(levels):
+    for place, level in enumerate(nest.chain):
         _fill_level(record["levels"][place], level, unit)
         port = level.port
         unlimited = port is not None and port.read is None and port.write is None
@@ -91,9 +82,9 @@ def _never_binds(nest: Nest, units: int) -> bool:
     return (len(nest.levels) + 1) * max(cycle, first + inputs) <= UNLIMITED
 
 
-def _unit(nest: Nest, levels: Iterable[NestLevel]) -> int:
+def _unit(nest: Nest) -> int:
     """The most bits that divide all widths and rates: with it sums stay small."""
-    ports = [level.port for level in levels if level.port is not None]
+    ports = [level.port for level in nest.chain if level.port is not None]
     rates = [rate for port in ports for rate in (port.read, port.write) if rate is not None]
     return math.gcd(UNLIMITED, *nest.widths, *rates)
 
@@ -192,7 +183,7 @@ def two_level_row(nest: Nest, counts: Mapping[str, int]) -> NDArray[Any]:
         counts: Its counts by the simulator's names, with ``latency``, and ``bits/m`` of each level.
 
     Returns:
-        ``(1,)`` of :data:`cost_models.exact.row_records.CountRow`.
+        ``(1,)`` of :data:`cost_models.exact.records.CountRow`.
     """
     from cost_models.exact.kernel import name_counts
 

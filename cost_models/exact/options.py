@@ -9,7 +9,6 @@ from math import inf
 from typing import Any
 
 from cost_models.accelerator import Accelerator
-from cost_models.bounds import EXACT_LAWS
 from cost_models.buffers import Flags
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping
@@ -22,6 +21,7 @@ from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
 from cost_models.exact.nest import Nest, Rules, windows_of
 from cost_models.infeasible import Infeasible, ReasonCode
+from cost_models.laws import EXACT_LAWS
 from cost_models.mapping import Mapping
 from cost_models.technology.parts import TechnologyError
 from layers import TENSORS, Layer

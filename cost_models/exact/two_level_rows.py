@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from cost_models.exact.counting import count
-from cost_models.exact.names import CLUSTERS, L1, L2, MACS, MALFORMED
 from cost_models.exact.records import (
+    CLUSTERS,
     COUNTED,
     DIMS,
     FILTER,
     INPUT,
+    L1,
+    L2,
+    MACS,
+    MALFORMED,
     OUTPUT,
     TENSORS,
     TOO_LARGE_TILES,
+    CountRow,
+    MappingRow,
     Nest,
     Work,
 )
-from cost_models.exact.row_records import CountRow, MappingRow
 from cost_models.infeasible import ReasonCode
 from marl_common import address, part
 
