@@ -12,10 +12,9 @@ from cost_models.accelerator import Accelerator
 from cost_models.chain.clusters import entries_of
 from cost_models.cost import IN_HTML, Cost
 from cost_models.cost_model import CostModel, load
-from cost_models.dataflow import Dataflow, DataflowError, size_of
+from cost_models.dataflow import Dataflow, DataflowError, dimensions, language_kind, size_of
 from cost_models.infeasible import InfeasibleError
 from cost_models.mapping import Mapping as NestMapping
-from cost_models.network import dimensions, language_kind
 from layers import COUPLED, DIMS, TENSORS, Layer, footprint
 from marl_common import engineering, html_table
 

@@ -10,9 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cost_models.dataflow import CLUSTER, Dataflow, DataflowError, Directive, size_of
+from cost_models.dataflow import (
+    CLUSTER,
+    Dataflow,
+    DataflowError,
+    Directive,
+    dimensions,
+    language_kind,
+    size_of,
+)
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
-from cost_models.network import dimensions, language_kind
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
 
 if TYPE_CHECKING:

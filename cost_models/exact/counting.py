@@ -15,10 +15,10 @@ from cost_models.exact.records import (
     TOO_LARGE_TILES,
     Work,
 )
-from cost_models.exact.states import ceil_div, cut_dim, grow, output_dim, pair_of, tap_dim
+from cost_models.exact.states import cut_dim, grow
 from cost_models.exact.sums import forget
 from cost_models.exact.traffic import bound, count_ports, count_traffic, list_loops
-from cost_models.exact.window import touched
+from cost_models.exact.window import ceil_div, output_dim, pair_of, tap_dim, touched
 from marl_common import address, part
 
 

@@ -20,22 +20,13 @@ from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
-from cost_models.buffers import LEVELS, TENSORS
+from cost_models.buffers import LEVELS, TENSORS, Widths
 from cost_models.chain.cost_columns import CostGroups, in_columns
 from cost_models.cost import FIGURES, Cost, CostBatch, LazyColumns
 from cost_models.energy_tables import EnergyTable
 from cost_models.exact.records import BOUND_NAMES, COUNT_NAMES, WIDE_NAMES
 from cost_models.infeasible import Infeasible
-from cost_models.prices import (
-    ByPart,
-    ChipPrices,
-    LevelPrices,
-    chip_prices,
-    clock_of,
-    marks,
-    open_levels,
-    table_prices,
-)
+from cost_models.prices import ChipPrices, chip_prices, clock_of, marks, open_levels, table_prices
 from cost_models.technology.parts import REFERENCE_NM, logic_scale
 
 Counts = Mapping[str, Any]
@@ -141,11 +132,9 @@ def _events(prices: ChipPrices, tile: bool) -> dict[str, Events]:
     return found
 
 
-_FREE = ChipPrices(0.0, 0.0, (LevelPrices(ByPart(), ByPart()),) * 3)
+_ANY = table_prices(EnergyTable(), Widths())
 EVENTS = {
-    tile: {
-        name: joined(some for _, some in events) for name, events in _events(_FREE, tile).items()
-    }
+    tile: {name: joined(some for _, some in events) for name, events in _events(_ANY, tile).items()}
     for tile in MOVES
 }
 """How often each count is an event of a part, for both meanings of ``halo_space``."""

@@ -13,17 +13,7 @@ from numpy.typing import NDArray
 from cost_models.cost_model import CostModelError
 from cost_models.exact import records
 from cost_models.exact.nest import FILTER, INPUT, OUTPUT, Nest, NestLevel, P, Port, Q, R, S, Window
-from cost_models.exact.records import (
-    COUNTED,
-    DIMS,
-    ENTRIES,
-    TENSORS,
-    TOO_LARGE_TILES,
-    UNLIMITED,
-    CountRow,
-    Counts,
-    Work,
-)
+from cost_models.exact.records import COUNTED, DIMS, TENSORS, TOO_LARGE_TILES, Counts, Work
 
 
 def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDArray[Any]:
@@ -38,8 +28,10 @@ def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDAr
     Raises:
         CostModelError: The chain has more than 12 entries.
     """
-    if len(nest.levels) > ENTRIES:
-        raise CostModelError(f"nest: got {len(nest.levels)} entries, expected at most {ENTRIES}")
+    if len(nest.levels) > records.ENTRIES:
+        raise CostModelError(
+            f"nest: got {len(nest.levels)} entries, expected at most {records.ENTRIES}"
+        )
     unit = _unit(nest)
     found = np.zeros(1, records.Nest)
     record = found[0]
@@ -79,14 +71,14 @@ def _never_binds(nest: Nest, units: int) -> bool:
     for window, output, tap in zip(nest.windows, (P, Q), (R, S), strict=True):
         outputs, taps = nest.extents[output] - 1, nest.extents[tap] - 1
         inputs *= window.stride * outputs + window.dilation * taps + 1
-    return (len(nest.levels) + 1) * max(cycle, first + inputs) <= UNLIMITED
+    return (len(nest.levels) + 1) * max(cycle, first + inputs) <= records.UNLIMITED
 
 
 def _unit(nest: Nest) -> int:
     """The most bits that divide all widths and rates: with it sums stay small."""
     ports = [level.port for level in nest.chain if level.port is not None]
     rates = [rate for port in ports for rate in (port.read, port.write) if rate is not None]
-    return math.gcd(UNLIMITED, *nest.widths, *rates)
+    return math.gcd(records.UNLIMITED, *nest.widths, *rates)
 
 
 def _mask(numbers: Iterable[int]) -> int:
@@ -113,7 +105,7 @@ def _fill_level(record: Any, level: NestLevel, unit: int) -> None:
     port = level.port or Port()
     record["port"], record["both"] = level.port is not None, port.shared
     record["read"], record["write"] = (
-        (UNLIMITED if rate is None else rate) // unit for rate in (port.read, port.write)
+        (records.UNLIMITED if rate is None else rate) // unit for rate in (port.read, port.write)
     )
     record["copies"], record["joined"] = level.copies, level.joined
     record["shared_bits"] = -1 if level.shared_bits is None else level.shared_bits
@@ -187,7 +179,7 @@ def two_level_row(nest: Nest, counts: Mapping[str, int]) -> NDArray[Any]:
     """
     from cost_models.exact.kernel import name_counts
 
-    record, rows = np.zeros(1, Counts), np.zeros(1, CountRow)
+    record, rows = np.zeros(1, Counts), np.zeros(1, records.CountRow)
     words = [WORDS[name] for name in counts]
     record.view(np.int64)[words] = [*counts.values()]
     name_counts(WORK.records, record_of(nest), record, rows)

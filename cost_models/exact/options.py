@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from math import inf
@@ -29,7 +28,7 @@ from marl_common import suggest
 
 HALO_TIMES = ("retain", "none")
 """What is not fetched again, from most to least."""
-_CHOICES = {
+_CHOICES: dict[str, Any] = {
     "halo_time": HALO_TIMES,
     "halo_space": ("union", "tile"),
     "latency": ("stepwise", "bound"),
@@ -99,7 +98,14 @@ class ExactOptions:
                 "halo_time=slide", "0.3", "retain (holds at least as much) or none"
             )
         for option, choices in _CHOICES.items():
-            _check(option, getattr(self, option), choices)
+            value = getattr(self, option)
+            if choices == (True, False) and not isinstance(value, bool):
+                raise CostModelError(f"{option}: got {value!r}, expected true or false")
+            if value not in choices:
+                raise CostModelError(
+                    f"{option}: got {value!r}, expected one of {', '.join(choices)}."
+                    f"{suggest(str(value), choices)}"
+                )
         self.residents = _residents(self.resident)
         price = self.cycle_nj
         if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price < inf:
@@ -213,16 +219,6 @@ def _residents(text: str) -> Flags:
         )
     a, b, c = (tensor in names for tensor in TENSORS)
     return a, b, c
-
-
-def _check(option: str, value: Any, choices: Sequence[Any]) -> None:
-    if choices == (True, False) and not isinstance(value, bool):
-        raise CostModelError(f"{option}: got {value!r}, expected true or false")
-    if value not in choices:
-        hint = suggest(str(value), choices)
-        raise CostModelError(
-            f"{option}: got {value!r}, expected one of {', '.join(choices)}.{hint}"
-        )
 
 
 _setting = lru_cache(maxsize=4096)(Setting)

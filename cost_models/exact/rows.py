@@ -22,8 +22,16 @@ from cost_models.exact.records import (
     Window,
     Work,
 )
-from cost_models.exact.states import fill_path, output_dim, tap_dim
-from cost_models.exact.window import classes_of, interval, overlap, real_interval, touched
+from cost_models.exact.states import fill_path
+from cost_models.exact.window import (
+    classes_of,
+    interval,
+    output_dim,
+    overlap,
+    real_interval,
+    tap_dim,
+    touched,
+)
 from marl_common import address, part
 
 

@@ -9,43 +9,9 @@ where padding is near, and shapes are at different distances from it, they are n
 
 from __future__ import annotations
 
-from cost_models.exact.records import (
-    FAR,
-    MOVES,
-    NODES,
-    PAIRS,
-    RUNS,
-    TOO_MANY_STATES,
-    Dim,
-    Node,
-    P,
-    Work,
-)
+from cost_models.exact.records import FAR, MOVES, NODES, RUNS, TOO_MANY_STATES, Dim, Node, Work
+from cost_models.exact.window import ceil_div, pair_of, tap_dim
 from marl_common import address, part
-
-
-@part
-def ceil_div(a: int, b: int) -> int:
-    """Quotient by a positive number, rounded up."""
-    return -(-a // b)
-
-
-@part
-def output_dim(pair: int) -> int:
-    """The dimension of the outputs of rows (pair 0) or of columns (pair 1)."""
-    return P + pair
-
-
-@part
-def tap_dim(pair: int) -> int:
-    """The dimension of a pair's taps."""
-    return P + PAIRS + pair
-
-
-@part
-def pair_of(d: int) -> int:
-    """The pair that a dimension belongs to, or -1."""
-    return (d - P) % PAIRS if P <= d < P + 2 * PAIRS else -1
 
 
 @part

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cost_models.exact.records import INPUT, OUTPUT, PAIRS, TENSORS, Port, Work
 from cost_models.exact.rows import known_rows, rows_now
-from cost_models.exact.states import ceil_div, is_coupled, output_dim, tap_dim, within
+from cost_models.exact.states import is_coupled, within
+from cost_models.exact.window import ceil_div, output_dim, tap_dim
 from marl_common import address, part
 
 

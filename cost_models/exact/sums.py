@@ -20,7 +20,8 @@ from cost_models.exact.records import (
     Work,
 )
 from cost_models.exact.rows import known_rows
-from cost_models.exact.states import inside, is_coupled, output_dim, tap_dim, within
+from cost_models.exact.states import inside, is_coupled, within
+from cost_models.exact.window import output_dim, tap_dim
 from marl_common import address, part
 
 

@@ -22,9 +22,10 @@ from cost_models.exact.records import (
     Work,
 )
 from cost_models.exact.rows import asked_rows
-from cost_models.exact.states import is_coupled, output_dim, tap_dim
+from cost_models.exact.states import is_coupled
 from cost_models.exact.step_traffic import port_cycles
 from cost_models.exact.sums import fill_coupled, fill_sums, pair_sum
+from cost_models.exact.window import output_dim, tap_dim
 from marl_common import address, part
 
 

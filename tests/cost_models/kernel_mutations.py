@@ -28,14 +28,14 @@ class Mutation:
 
 MUTATIONS = (
     Mutation(
-        "states",
+        "window",
         "taps of rows are those of columns",
         "return P + PAIRS + pair",
         "return P + 2 * PAIRS - 1 - pair",
         1,
     ),
     Mutation(
-        "states",
+        "window",
         "columns are rows",
         "return (d - P) % PAIRS",
         "return (d - P) // PAIRS",
@@ -401,7 +401,7 @@ MUTATIONS = (
         0,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "MACs of a tile above the extent are skipped (MAESTRO's cause 8)",
         "    fill_row(work, row)\n",
         "    fill_row(work, row)\n    row.macs *= int(mapping.tiles[0][2] <= chip.extents[2])\n",
@@ -409,7 +409,7 @@ MUTATIONS = (
         two_levels=True,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "a second parallel dimension has all units",
         "return count // mapping.units[level] if second == d else 1",
         "return count if second == d else 1",
@@ -417,7 +417,7 @@ MUTATIONS = (
         two_levels=True,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "L2 holds the tile of one cluster",
         "l2.tile[d] = min(clusters.tile[d] * clusters.units[d], n)",
         "l2.tile[d] = clusters.tile[d]",
@@ -425,7 +425,7 @@ MUTATIONS = (
         two_levels=True,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "what passes L2 is read once where tiles overlap",
         "if work.nest.whole_tiles:",
         "if not work.nest.whole_tiles:",
@@ -433,7 +433,7 @@ MUTATIONS = (
         two_levels=True,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "outputs that pass L2 are not written to DRAM",
         "row.dram_out_w = row.dram_out_w_direct + counts.write[L2][0]",
         "row.dram_out_w = counts.write[L2][0]",

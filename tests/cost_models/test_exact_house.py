@@ -22,12 +22,12 @@ PLACES = {
     "step_traffic.py:fresh_rows": "rows are the input's, lost where it moves along others",
     "traffic.py:begun": "outputs alone begin without a sum from outside",
     "traffic.py:count_outputs": "what outputs cross that no other tensor does",
-    "two_level_rows.py:fill_outputs": "counts of two levels by their names",
-    "two_level_rows.py:fill_row": "counts of two levels by their names",
-    "two_level_rows.py:from_l2": "counts of two levels by their names",
-    "two_level_rows.py:past_l1": "counts of two levels by their names",
-    "two_level_rows.py:past_l2": "counts of two levels by their names",
-    "two_level_rows.py:take_mapping": "a mapping of two levels says what L2 and L1 hold, by name",
+    "kernel.py:fill_outputs": "counts of two levels by their names",
+    "kernel.py:fill_row": "counts of two levels by their names",
+    "kernel.py:from_l2": "counts of two levels by their names",
+    "kernel.py:past_l1": "counts of two levels by their names",
+    "kernel.py:past_l2": "counts of two levels by their names",
+    "kernel.py:take_mapping": "a mapping of two levels says what L2 and L1 hold, by name",
 }
 """Functions in which an index may be a number above 1, or a constant, and why."""
 
