@@ -87,7 +87,7 @@ from .infeasible import ReasonCode as ReasonCode
 from .laws import Laws as Laws
 from .laws import physical_bounds as physical_bounds
 from .mapping import Mapping as Mapping
-from .mapping_batch import MappingBatch as MappingBatch
+from .mapping import MappingBatch as MappingBatch
 from .nest_text import loop_nest as loop_nest
 from .prices import ChipPrices as ChipPrices
 from .prices import LevelPrices as LevelPrices

@@ -24,8 +24,7 @@ from cost_models.chain.chip import Chain
 from cost_models.cost import Cost, CostBatch
 from cost_models.dataflow import Dataflow
 from cost_models.laws import Laws
-from cost_models.mapping import Mapping
-from cost_models.mapping_batch import MappingBatch
+from cost_models.mapping import Mapping, MappingBatch
 from cost_models.prices import is_open, open_levels
 from layers import Layer
 from marl_common import FloatArray, IntArray, check_name, plug_ins, suggest

@@ -28,8 +28,7 @@ from cost_models.exact.nest_counts import WORK, count, record_of
 from cost_models.exact.options import ExactOptions
 from cost_models.exact.records import CountRow, MappingRow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
-from cost_models.mapping import Mapping
-from cost_models.mapping_batch import NO_DIM, MappingBatch
+from cost_models.mapping import NO_DIM, Mapping, MappingBatch
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 

@@ -32,8 +32,7 @@ from cost_models.maestro.layout import (
 from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import unread, why_dead
-from cost_models.mapping import Mapping
-from cost_models.mapping_batch import MappingBatch
+from cost_models.mapping import Mapping, MappingBatch
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 from marl_common import FloatArray, IntArray, contiguous
