@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
-from cost_models.accelerator import Accelerator
-from cost_models.accelerator_checks import SHORT_FIELDS, UNLIMITED_BW, AcceleratorError
+from cost_models.accelerator import SHORT_FIELDS, UNLIMITED_BW, Accelerator, AcceleratorError
 from cost_models.buffers import (
     BYTES,
     DRAM_KINDS,
@@ -43,6 +42,11 @@ PLAIN, TENSORWISE = f"{HIDDEN}plain", f"{HIDDEN}tensorwise"
 def _form(value: Any) -> str:
     """Whether a value holds for all tensors, or gives one for each."""
     return TENSORWISE if isinstance(value, dict | BaseModel) else PLAIN
+
+
+def one_of(kinds: tuple[str, ...]) -> Any:
+    """One of some texts, or none."""
+    return Annotated[Literal[kinds] | None, expected(f"one of {', '.join(kinds)} or null")]
 
 
 class FileSection(BaseModel):
@@ -103,10 +107,9 @@ PORT = Field(0.0, description="area on the chip for a bit a cycle of its ports [
 class DramFields(_NotNegatives):
     """DRAM: it holds everything."""
 
-    kind: Annotated[
-        Literal[DRAM_KINDS] | None,  # type: ignore[valid-type]
-        expected(f"one of {', '.join(DRAM_KINDS)} or null"),
-    ] = Field(None, description="kind of DRAM, which prices a byte")
+    kind: one_of(DRAM_KINDS) = Field(  # type: ignore[valid-type]
+        None, description="kind of DRAM, which prices a byte"
+    )
     read_bw: Limit = Field(None, description="DRAM to L2 [bits/cycle]")
     write_bw: Limit = Field(None, description="L2 to DRAM [bits/cycle]")
     port_um2_per_bit: NotNegative = PORT
@@ -122,10 +125,9 @@ class L1Fields(_NotNegatives):
     double_buffer: Doubled = Field(
         True, description="whether tiles are held twice (where the cost model double-buffers)"
     )
-    kind: Annotated[
-        Literal[SRAM_KINDS] | None,  # type: ignore[valid-type]
-        expected(f"one of {', '.join(SRAM_KINDS)} or null"),
-    ] = Field(None, description="transistors, which price a byte and leak; null: LSTP")
+    kind: one_of(SRAM_KINDS) = Field(  # type: ignore[valid-type]
+        None, description="transistors, which price a byte and leak; null: LSTP"
+    )
     leakage_uw: NotNegative | None = Field(None, description="leakage of one such buffer [uW]")
     area_um2: NotNegative | None = Field(None, description="area of one such buffer [um^2]")
 
@@ -160,10 +162,9 @@ class LevelFields(FileSection):
 class Mac(FileSection):
     """One multiply-accumulate unit."""
 
-    kind: Annotated[
-        Literal[MAC_KINDS] | None,  # type: ignore[valid-type]
-        expected(f"one of {', '.join(MAC_KINDS)} or null"),
-    ] = Field(None, description="rows of the table that price it; null: aladdin")
+    kind: one_of(MAC_KINDS) = Field(  # type: ignore[valid-type]
+        None, description="rows of the table that price it; null: aladdin"
+    )
     pj: NotNegative | None = Field(None, description="energy of one multiply-accumulate [pJ]")
     area_um2: NotNegative | None = Field(None, description="area of the unit [um^2]")
 

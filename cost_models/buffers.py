@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 TENSORS: Final = ("input", "filter", "output")
 LEVELS: Final = ("DRAM", "L2", "L1")
 """Memory levels from the outermost one. DRAM holds everything; the others are buffers."""
+BUFFERS: Final = LEVELS[1:]
+"""The buffer that holds each level's tiles of a mapping: the shared one, and a PE's own."""
 BYTE: Final = 8
 
 DRAM_KINDS: Final = ("HBM3", "HBM2", "LPDDR4", "DDR3")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from math import nan
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,39 @@ from numpy.typing import NDArray
 from cost_models.buffers import LEVELS, TENSORS
 from cost_models.infeasible import Infeasible, ReasonCode
 from marl_common import Computed, FloatArray, engineering, html_table
+
+T = TypeVar("T")
+
+
+class LazyColumns(Mapping[str, T], Generic[T]):
+    """A mapping from names to values that computes each value once, on first use.
+
+    Args:
+        names: The names, in order.
+        compute: Gives the value of a name.
+    """
+
+    def __init__(self, names: tuple[str, ...], compute: Callable[[str], T]) -> None:
+        self._names = names
+        self._compute = compute
+        self._values: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._values:
+            if name not in self._names:
+                raise KeyError(name)
+            self._values[name] = self._compute(name)
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"LazyColumns({', '.join(self._names)})"
+
 
 __all__ = ["FIGURES", "TENSORS", "Cost", "CostBatch", "FloatArray"]
 
@@ -31,7 +64,6 @@ IN_HTML = (
     ("arithmetic_intensity", "MACs an element moved", ""),
 )
 """Figures of a cost in a notebook: field, title, unit."""
-_SHOWN = ("latency_cycles", "energy_nj", "power_mw", "area_um2", "macs", "utilized_pes")
 
 
 @dataclass(frozen=True)
@@ -135,7 +167,9 @@ class Cost(Computed):
     def __repr__(self) -> str:
         if self.infeasible is not None:
             return f"Cost(infeasible: {self.infeasible.message})"
-        return f"Cost({', '.join(f'{name}={getattr(self, name):.10g}' for name in _SHOWN)})"
+        return (
+            f"Cost({', '.join(f'{name}={getattr(self, name):.10g}' for name, *_ in IN_HTML[:6])})"
+        )
 
     def _repr_html_(self) -> str:
         if self.infeasible is not None:

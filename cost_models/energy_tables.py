@@ -18,8 +18,6 @@ L1_ACCESS = 1.68
 """Energy of one L1 access, in MACs."""
 L2_ACCESS = 18.61
 """Energy of one L2 access, in MACs."""
-DRAM_ACCESS = 200.0
-"""Energy of one DRAM access, in MACs (Chen et al., Eyeriss, ISCA 2016, fig. 1; not in MAESTRO)."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class EnergyTable:
     mac: float = 1.0
     l1: float = L1_ACCESS
     l2: float = L2_ACCESS
-    dram: float = DRAM_ACCESS
+    dram: float = 200.0  # Chen et al., Eyeriss, ISCA 2016, fig. 1; not in MAESTRO
     unit_nj: float = MAC_NJ
     noc: float = 0.0
     bits: float | None = 8

@@ -10,10 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cost_models.dataflow import CLUSTER, Dataflow, DataflowError, Directive, size_of
+from cost_models.dataflow import (
+    CLUSTER,
+    Dataflow,
+    DataflowError,
+    Directive,
+    dimensions,
+    language_kind,
+    size_of,
+)
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
-from cost_models.level_names import LEVELS
-from cost_models.network import dimensions, language_kind
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
 
 if TYPE_CHECKING:
@@ -22,7 +28,10 @@ if TYPE_CHECKING:
 _OUTPUT_AXES = {"Y": "Y'", "X": "X'"}
 _GEMM_DIMS = {"M": "Y", "N": "K", "K": "C"}
 
-_REPEATED = tuple(dim for dim in DIMS if dim not in NEST_DIMS)
+LEVELS = ("outer", "inner")
+"""The levels of a mapping: over clusters, and over the PEs of a cluster."""
+REPEATED: str = "".join(dim for dim in DIMS if dim not in NEST_DIMS)
+"""Dimensions that repeat the whole nest where a mapping says nothing of them."""
 
 Tiles = Mapping[str, int]
 
@@ -125,7 +134,7 @@ def raised(dataflow: Dataflow, layer: Layer) -> dict[str, Any]:
             raise _refused(layer, why)
         orders.append(_completed(list(tile), orders[-1] if orders else DIMS))
         if not tiles:
-            tile = {**dict.fromkeys(_REPEATED, 1), **tile}
+            tile = {**dict.fromkeys(REPEATED, 1), **tile}
         limit = {dim: tile.get(dim, n) for dim, n in limit.items()}
         parallel.append(spatial[0])
         tiles.append(limit)
@@ -144,7 +153,7 @@ def _completed(order: Sequence[str], above: Sequence[str]) -> str:
     """
     split = next((i for i, d in enumerate(order) if d in NEST_DIMS), len(order))
     lead, rest = [*order[:split]], order[split:]
-    repeated = [dim for dim in _REPEATED if dim not in order]
+    repeated = [dim for dim in REPEATED if dim not in order]
     if repeated:
         lead = sorted(lead + repeated, key=DIMS.index)
     return "".join([*lead, *(d for d in above if d not in order and d in NEST_DIMS), *rest])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cost_models.buffers import LEVELS
+from cost_models.buffers import BUFFERS
 from cost_models.chain.chip import MOST_MACS
 from cost_models.chain.clusters import spreads_of
 from cost_models.chain.drawing import indented
@@ -38,7 +38,7 @@ def loop_nest(mapping: Mapping, layer: Layer, num_pes: int | None = None) -> str
         limit = tile
     inside = " ".join(f"{dim}={limit[dim]}" for dim in DIMS)
     rows.append(("L1", f"MACs of one PE's tile: {inside}"))
-    for buffer, tensors in zip(LEVELS[1:], mapping.bypass, strict=True):
+    for buffer, tensors in zip(BUFFERS, mapping.bypass, strict=True):
         if tensors:
             names = ", ".join(tensor for tensor in TENSORS if tensor in tensors)
             rows.append((buffer, f"not kept: {names}"))

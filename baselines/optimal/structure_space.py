@@ -16,7 +16,7 @@ from maestro_env import MapSpace
 from marl_common import IntArray
 
 Boxes = NDArray[np.int16]
-"""``(B, 4, D)`` positions of tiles; see :mod:`cost_models.lower_bounds`."""
+"""``(B, 4, D)`` positions of tiles; see :mod:`cost_models.cost_model`."""
 Sets = tuple[IntArray, Boxes]
 """Allocations ``(B,)`` and boxes of tiles."""
 AT_ONCE = 1 << 16

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping, Entry, Spread
 from cost_models.infeasible import MappingError
-from cost_models.mapping_batch import MOST, NO_DIM
+from cost_models.mapping import MOST, NO_DIM
 from layers import DIMS, TENSORS
 from marl_common import BoolArray, Int8Array, Int32Array
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cost_models.accelerator_checks import (
+from cost_models.accelerator import (
     UNLIMITED_BW,
     AcceleratorError,
     check_buffer,

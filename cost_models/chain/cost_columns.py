@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.columns import LazyColumns
-from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray
+from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch, FloatArray, LazyColumns
 from cost_models.infeasible import Infeasible
 from marl_common import IntArray
 

@@ -14,7 +14,7 @@ from cost_models.chain.moves import At
 from cost_models.exact.nest import OUTPUT
 from cost_models.exact.nest_counts import WORDS, WORK
 from cost_models.exact.records import TENSORS, Counts
-from cost_models.mapping_batch import NO_DIM
+from cost_models.mapping import NO_DIM
 from marl_common import IntArray
 
 Fields = list[tuple[str, Any, Any]]

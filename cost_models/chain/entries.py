@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.infeasible import MappingError
-from cost_models.mapping import REPEATED, check_dim, checked_tiles, positive, whole_order
+from cost_models.lowering import REPEATED
+from cost_models.mapping import check_dim, checked_tiles, positive, whole_order
 from layers import TENSORS, Layer
 from marl_common import suggest
 

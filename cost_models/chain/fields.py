@@ -9,8 +9,7 @@ from typing import Any
 
 import yaml
 
-from cost_models.accelerator import Accelerator
-from cost_models.accelerator_checks import SHORT_OF, AcceleratorError
+from cost_models.accelerator import SHORT_OF, Accelerator, AcceleratorError
 from cost_models.chain.chip import Chain
 from cost_models.chain.forms import chip_from
 from marl_common import suggest

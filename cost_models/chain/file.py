@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from cost_models.accelerator_checks import AcceleratorError
+from cost_models.accelerator import AcceleratorError
 from cost_models.accelerator_file import (
     PORT,
     Bits,

@@ -6,8 +6,7 @@ from collections.abc import Mapping as MappingABC
 from pathlib import Path
 from typing import Any
 
-from cost_models.accelerator import Accelerator
-from cost_models.accelerator_checks import AcceleratorError
+from cost_models.accelerator import Accelerator, AcceleratorError
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import VERSION, ChainMapping
 from cost_models.mapping import Mapping

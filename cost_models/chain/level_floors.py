@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from cost_models.bounds import unique_elements
 from cost_models.buffers import Flags
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_nj, prices_of
 from cost_models.chain.wires import built_um2, deliveries, least_delivered
 from cost_models.exact.floors import real_inputs
 from cost_models.exact.nest import FILTER, INPUT, OUTPUT
+from cost_models.laws import unique_elements
 from cost_models.prices import CLOCK_MHZ, UW_PER_MW, LevelPrices, is_open
 from layers import TENSORS, Layer
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import yaml
 
-from cost_models.accelerator import Accelerator
-from cost_models.accelerator_checks import SHORT_FIELDS, AcceleratorError
+from cost_models.accelerator import SHORT_FIELDS, Accelerator, AcceleratorError
 from cost_models.chain.chip import Chain
-from cost_models.columns import LazyColumns
+from cost_models.cost import LazyColumns
 from marl_common import suggest
 
 CHIPS = (

@@ -53,7 +53,7 @@ def stepwise(work: Work) -> None:
         counts.bind_compute = counts.compute
         return
     rest = rest_of(work, 1)
-    descend(work, 0)
+    descend(work, 0, False)
     step(work, 1, True, 0, 1)
     first, more = address(work.span[1].cases[0]), address(rest.cases[0])
     counts.latency = first.time + more.time + by_ports
@@ -90,15 +90,16 @@ def spare_cycles(work: Work) -> int:
 
 
 @part
-def descend(work: Work, c: int) -> None:
-    """Find the move and the tiles of the first step inside a step."""
+def descend(work: Work, c: int, stays: bool) -> None:
+    """Find the move and the tiles of the first step inside a step, or inside one that `stays`."""
     outer, inner = address(work.clock[c]), address(work.clock[c + 1])
     inner.moved = 0
     for place in range(work.dims):
         d = work.cut_dim[place]
         dim = address(work.dim[d])
-        number = outer.move[d]
+        number = dim.node[outer.now[d]].stay if stays else outer.move[d]
         for k in range(dim.cuts_at[outer.level], dim.cuts_at[inner.level]):
+            inner.here[d] = dim.move[number].new
             number = inside(work, d, k, number)
         inner.move[d] = number
         inner.now[d] = dim.move[number].new
@@ -125,7 +126,7 @@ def step(work: Work, c: int, initial: bool, low: int, high: int) -> None:
     add_moves(work, c, initial)
     if c < work.clocks:
         rest = rest_of(work, c + 1)
-        descend(work, c)
+        descend(work, c, False)
         step(work, c + 1, initial, low, high)
         join(work, c, rest)
     else:
@@ -144,15 +145,7 @@ def clear_case(work: Work, case: Case, first: int) -> None:
     """Begin with no time, in which nothing passes the ports from `first` on."""
     case.time = 0
     for j in range(first, work.ports):
-        clear_passed(address(case.port[j]))
-
-
-@part
-def clear_passed(passed: Passed) -> None:
-    """Let nothing pass."""
-    passed.into, passed.out = 0, 0
-    passed.busy_in, passed.busy_out = 0, 0
-    passed.bind_in, passed.bind_out = 0, 0
+        case.port[j] = work.nothing.port[0]
 
 
 @part
@@ -281,19 +274,10 @@ def rest_of(work: Work, c: int) -> Span:
 @part
 def add_classes(work: Work, c: int, slot: int) -> None:
     """Add all classes of steps of a level inside one step around it, into the `memo`."""
-    outer, clock = address(work.clock[c - 1]), address(work.clock[c])
+    clock = address(work.clock[c])
     spec = address(work.nest.levels[clock.level])
-    clock.slot, clock.loops, clock.moved = slot, 0, 0
-    for place in range(work.dims):
-        d = work.cut_dim[place]
-        dim = address(work.dim[d])
-        number = dim.node[outer.now[d]].stay
-        for k in range(dim.cuts_at[outer.level], dim.cuts_at[clock.level]):
-            clock.here[d] = dim.move[number].new
-            number = inside(work, d, k, number)
-        clock.move[d] = number
-        clock.now[d] = dim.move[number].new
-        clock.moved |= (dim.move[number].shift != 0) << d
+    clock.slot, clock.loops = slot, 0
+    descend(work, c - 1, True)
     for place in range(DIMS):
         d = spec.order[place]
         if (clock.moved >> d) & 1:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cost_models.exact.clock import clear_passed, stepwise
-from cost_models.exact.pairs import output_dim, pair_of, tap_dim
+from cost_models.exact.clock import stepwise
 from cost_models.exact.records import (
     COUNTED,
     DIMS,
@@ -16,10 +15,10 @@ from cost_models.exact.records import (
     TOO_LARGE_TILES,
     Work,
 )
-from cost_models.exact.states import ceil_div, cut_dim, grow
+from cost_models.exact.states import cut_dim, grow
 from cost_models.exact.sums import forget
 from cost_models.exact.traffic import bound, count_ports, count_traffic, list_loops
-from cost_models.exact.window import touched
+from cost_models.exact.window import ceil_div, output_dim, pair_of, tap_dim, touched
 from marl_common import address, part
 
 
@@ -31,7 +30,7 @@ def count(work: Work) -> int:
         return work.status
     counts = address(work.counts)
     for level in range(work.nest.depth + 2):
-        clear_passed(address(counts.port[level]))
+        counts.port[level] = work.nothing.port[0]
     counts.bind_compute = 0
     list_loops(work)
     count_steps(work)
@@ -260,8 +259,6 @@ def check_room(work: Work) -> None:
     """Find what first tiles hold, and the innermost memory that has too little room for them."""
     nest, counts = address(work.nest), address(work.counts)
     shared = 0
-    for tensor in range(TENSORS):
-        counts.peak[tensor][nest.depth + 1] = 0
     for level in range(nest.depth, 0, -1):
         spec = address(nest.levels[level])
         if level == nest.depth or not nest.levels[level + 1].joined:

@@ -8,12 +8,11 @@ from itertools import compress, product
 
 from cost_models.accelerator import Accelerator
 from cost_models.area_power import area_um2, power_mw
-from cost_models.bounds import latency_bound, unique_elements
 from cost_models.buffers import TENSORS, Flags
-from cost_models.exact.energy import Counts
-from cost_models.exact.figures import MAESTRO_AREA, Setting, energy_nj
+from cost_models.exact.figures import MAESTRO_AREA, Counts, Setting, energy_nj
 from cost_models.exact.instances import rows_of
 from cost_models.exact.nest import P, Q, R, S, windows_of
+from cost_models.laws import latency_bound, unique_elements
 from layers import Layer
 
 Route = str | None

@@ -9,11 +9,11 @@ from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
-from cost_models.buffers import BYTE, TENSORS, Buffer, Flags
-from cost_models.chain.clusters import spreads_of
+from cost_models.buffers import BUFFERS, BYTE, TENSORS, Buffer, Flags
+from cost_models.chain.clusters import as_chain
+from cost_models.exact.nest import ONE
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.level_names import BUFFERS, LEVELS
-from cost_models.lowering import clipped
+from cost_models.lowering import LEVELS
 from cost_models.mapping import Bypass, Mapping
 from layers import DIMS, Layer, footprint
 
@@ -143,26 +143,24 @@ def explain(
             ),
         )
     level = 1 if code is ReasonCode.L1_CAPACITY else 0
-    held = clipped(mapping.tiles, layer.extents)[level]
-    clusters = spreads_of(mapping, 0, num_pes // mapping.cluster_size) if level == 0 else ()
-    units = {DIMS.index(spread.dim): spread.units or 1 for spread in clusters}
-    buffer = chip.buffers(options.double_buffer)[level]
-    passed = bypassed(chip, mapping.bypass)[level]
+    l2, clusters, l1 = options.nest(layer, *as_chain(chip, mapping, layer)).levels
+    entry, held, units = (l1, l1.tile, ONE) if level else (l2, clusters.tile, clusters.units)
+    buffer = chip.buffers()[level]
 
     def needs(tiles: Tiles, room: Room) -> int:
-        parts = enumerate(zip(tiles, layer.extents, strict=True))
-        spanned = tuple(min(tile * units.get(d, 1), extent) for d, (tile, extent) in parts)
+        parts = zip(tiles, units, layer.extents, strict=True)
+        spanned = tuple(min(tile * count, extent) for tile, count, extent in parts)
         elements = tile_elements(layer, spanned, options.window == "box")
-        return room.taken(tile_bits(elements, chip.widths, buffer.copies))
+        return room.taken(tile_bits(elements, chip.widths, entry.copies))
 
     short = f"--{buffer.name.lower()}-bytes" if chip.short else ""
-    whole = set(compress(TENSORS, options.residents)) if level == 0 else set()  # in a room apart
-    rooms = rooms_of(buffer, (tensor not in passed | whole for tensor in TENSORS), short)
+    pairs = zip(entry.keeps, options.residents, strict=True)  # what is whole in L2 has room apart
+    rooms = rooms_of(buffer, [kept and (level == 1 or not whole) for kept, whole in pairs], short)
     room = next(one for one in rooms if needs(held, one) > one.bits)
     demand, limit = needs(held, room), room.bits
     levers = tile_levers(held, lambda tiles: needs(tiles, room), limit, LEVELS[level])
     levers.append(_raised(room.path, -(-demand // BYTE)))
-    halved = set(buffer.copies) != {1} and -(-demand // 2) <= limit
+    halved = set(entry.copies) != {1} and -(-demand // 2) <= limit
     return no_room(code, f"layer {layer.name!r}: {BUFFERS[level]}", demand, room, levers, halved)
 
 

@@ -19,18 +19,16 @@ from cost_models.chain.cost_columns import stacked
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.evaluation import evaluate as evaluate_chain
 from cost_models.cost import Cost, CostBatch, FloatArray
-from cost_models.cost_model import CostModelError
+from cost_models.cost_model import CostModelError, LowerBounds, Structures
 from cost_models.dataflow import Dataflow
 from cost_models.exact.figures import Rows, cost_batch, energy_nj, refused
 from cost_models.exact.limits import too_large
 from cost_models.exact.nest import Nest
 from cost_models.exact.nest_counts import WORK, count, record_of
 from cost_models.exact.options import ExactOptions
-from cost_models.exact.row_records import CountRow, MappingRow
+from cost_models.exact.records import CountRow, MappingRow
 from cost_models.infeasible import Infeasible, InfeasibleError, MappingError, ReasonCode
-from cost_models.lower_bounds import LowerBounds, Structures
-from cost_models.mapping import Mapping
-from cost_models.mapping_batch import NO_DIM, MappingBatch
+from cost_models.mapping import NO_DIM, Mapping, MappingBatch
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 

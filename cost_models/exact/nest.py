@@ -161,3 +161,12 @@ class Nest:
     lanes: Lanes = Lanes()
     rules: Rules = Rules()
     resident: tuple[bool, bool, bool] = (False, False, False)
+
+    @property
+    def chain(self) -> tuple[NestLevel, ...]:
+        """The levels with DRAM around them, and with the MACs, which keep nothing, inside."""
+        lanes, none = self.lanes, (False, False, False)
+        macs = NestLevel(
+            ONE, lanes.units, keeps=none, multicast=lanes.multicast, reduce=lanes.reduce, port=None
+        )
+        return NestLevel(self.extents, port=self.dram), *self.levels, macs

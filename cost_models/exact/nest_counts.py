@@ -12,30 +12,8 @@ from numpy.typing import NDArray
 
 from cost_models.cost_model import CostModelError
 from cost_models.exact import records
-from cost_models.exact.nest import (
-    FILTER,
-    INPUT,
-    OUTPUT,
-    Nest,
-    NestLevel,
-    P,
-    Port,
-    Q,
-    R,
-    S,
-    Window,
-)
-from cost_models.exact.records import (
-    COUNTED,
-    DIMS,
-    ENTRIES,
-    TENSORS,
-    TOO_LARGE_TILES,
-    UNLIMITED,
-    Counts,
-    Work,
-)
-from cost_models.exact.row_records import CountRow
+from cost_models.exact.nest import FILTER, INPUT, OUTPUT, Nest, NestLevel, P, Port, Q, R, S, Window
+from cost_models.exact.records import COUNTED, DIMS, TENSORS, TOO_LARGE_TILES, Counts, Work
 
 
 def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDArray[Any]:
@@ -50,18 +28,11 @@ def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDAr
     Raises:
         CostModelError: The chain has more than 12 entries.
     """
-    macs = NestLevel(
-        tile=(1,) * DIMS,
-        units=nest.lanes.units,
-        keeps=(False, False, False),
-        multicast=nest.lanes.multicast,
-        reduce=nest.lanes.reduce,
-        port=None,
-    )
-    if len(nest.levels) > ENTRIES:
-        raise CostModelError(f"nest: got {len(nest.levels)} entries, expected at most {ENTRIES}")
-    levels = (NestLevel(nest.extents, port=nest.dram), *nest.levels, macs)
-    unit = _unit(nest, levels)
+    if len(nest.levels) > records.ENTRIES:
+        raise CostModelError(
+            f"nest: got {len(nest.levels)} entries, expected at most {records.ENTRIES}"
+        )
+    unit = _unit(nest)
     found = np.zeros(1, records.Nest)
     record = found[0]
     record["extents"], record["depth"] = nest.extents, len(nest.levels)
@@ -74,7 +45,7 @@ def record_of(nest: Nest, every: bool = False, units: int | None = None) -> NDAr
     record["resident"] = _mask(t for t in range(TENSORS) if nest.resident[t])
     for place, (window, taps) in enumerate(zip(nest.windows, (R, S), strict=True)):
         _fill_window(record["windows"][place], window, nest.extents[taps])
-    for place, level in enumerate(levels):
+    for place, level in enumerate(nest.chain):
         _fill_level(record["levels"][place], level, unit)
         port = level.port
         unlimited = port is not None and port.read is None and port.write is None
@@ -100,14 +71,14 @@ def _never_binds(nest: Nest, units: int) -> bool:
     for window, output, tap in zip(nest.windows, (P, Q), (R, S), strict=True):
         outputs, taps = nest.extents[output] - 1, nest.extents[tap] - 1
         inputs *= window.stride * outputs + window.dilation * taps + 1
-    return (len(nest.levels) + 1) * max(cycle, first + inputs) <= UNLIMITED
+    return (len(nest.levels) + 1) * max(cycle, first + inputs) <= records.UNLIMITED
 
 
-def _unit(nest: Nest, levels: Iterable[NestLevel]) -> int:
+def _unit(nest: Nest) -> int:
     """The most bits that divide all widths and rates: with it sums stay small."""
-    ports = [level.port for level in levels if level.port is not None]
+    ports = [level.port for level in nest.chain if level.port is not None]
     rates = [rate for port in ports for rate in (port.read, port.write) if rate is not None]
-    return math.gcd(UNLIMITED, *nest.widths, *rates)
+    return math.gcd(records.UNLIMITED, *nest.widths, *rates)
 
 
 def _mask(numbers: Iterable[int]) -> int:
@@ -134,7 +105,7 @@ def _fill_level(record: Any, level: NestLevel, unit: int) -> None:
     port = level.port or Port()
     record["port"], record["both"] = level.port is not None, port.shared
     record["read"], record["write"] = (
-        (UNLIMITED if rate is None else rate) // unit for rate in (port.read, port.write)
+        (records.UNLIMITED if rate is None else rate) // unit for rate in (port.read, port.write)
     )
     record["copies"], record["joined"] = level.copies, level.joined
     record["shared_bits"] = -1 if level.shared_bits is None else level.shared_bits
@@ -204,11 +175,11 @@ def two_level_row(nest: Nest, counts: Mapping[str, int]) -> NDArray[Any]:
         counts: Its counts by the simulator's names, with ``latency``, and ``bits/m`` of each level.
 
     Returns:
-        ``(1,)`` of :data:`cost_models.exact.row_records.CountRow`.
+        ``(1,)`` of :data:`cost_models.exact.records.CountRow`.
     """
     from cost_models.exact.kernel import name_counts
 
-    record, rows = np.zeros(1, Counts), np.zeros(1, CountRow)
+    record, rows = np.zeros(1, Counts), np.zeros(1, records.CountRow)
     words = [WORDS[name] for name in counts]
     record.view(np.int64)[words] = [*counts.values()]
     name_counts(WORK.records, record_of(nest), record, rows)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from math import inf
 from typing import Any
 
 from cost_models.accelerator import Accelerator
-from cost_models.bounds import EXACT_LAWS
 from cost_models.buffers import Flags
 from cost_models.chain.chip import Chain
 from cost_models.chain.entries import ChainMapping
 from cost_models.chain.level_floors import chain_floors
 from cost_models.chain.lowered import nest_of
-from cost_models.cost_model import (
-    CostModelError,
-    ModelCapabilities,
-    RetiredOptionError,
-    Symmetry,
-)
+from cost_models.cost_model import CostModelError, ModelCapabilities, RetiredOptionError, Symmetry
 from cost_models.energy_tables import CACTI, MAESTRO_DOUBTS, EnergyError, load_energy
 from cost_models.exact.figures import AREAS, PROVISIONED_AREA, Setting
 from cost_models.exact.floors import figure_floors
 from cost_models.exact.limits import explain
 from cost_models.exact.nest import Nest, Rules, windows_of
 from cost_models.infeasible import Infeasible, ReasonCode
+from cost_models.laws import EXACT_LAWS
 from cost_models.mapping import Mapping
 from cost_models.technology.parts import TechnologyError
 from layers import TENSORS, Layer
@@ -34,7 +28,7 @@ from marl_common import suggest
 
 HALO_TIMES = ("retain", "none")
 """What is not fetched again, from most to least."""
-_CHOICES = {
+_CHOICES: dict[str, Any] = {
     "halo_time": HALO_TIMES,
     "halo_space": ("union", "tile"),
     "latency": ("stepwise", "bound"),
@@ -104,7 +98,14 @@ class ExactOptions:
                 "halo_time=slide", "0.3", "retain (holds at least as much) or none"
             )
         for option, choices in _CHOICES.items():
-            _check(option, getattr(self, option), choices)
+            value = getattr(self, option)
+            if choices == (True, False) and not isinstance(value, bool):
+                raise CostModelError(f"{option}: got {value!r}, expected true or false")
+            if value not in choices:
+                raise CostModelError(
+                    f"{option}: got {value!r}, expected one of {', '.join(choices)}."
+                    f"{suggest(str(value), choices)}"
+                )
         self.residents = _residents(self.resident)
         price = self.cycle_nj
         if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price < inf:
@@ -218,16 +219,6 @@ def _residents(text: str) -> Flags:
         )
     a, b, c = (tensor in names for tensor in TENSORS)
     return a, b, c
-
-
-def _check(option: str, value: Any, choices: Sequence[Any]) -> None:
-    if choices == (True, False) and not isinstance(value, bool):
-        raise CostModelError(f"{option}: got {value!r}, expected true or false")
-    if value not in choices:
-        hint = suggest(str(value), choices)
-        raise CostModelError(
-            f"{option}: got {value!r}, expected one of {', '.join(choices)}.{hint}"
-        )
 
 
 _setting = lru_cache(maxsize=4096)(Setting)

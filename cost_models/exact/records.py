@@ -7,7 +7,7 @@ move numbers index the arrays of their dimension.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -69,6 +69,11 @@ def record(single: str, real: str = "", **several: Any) -> np.dtype[Any]:
     return np.dtype(fields, align=True)
 
 
+def each(shape: Any, names: str) -> dict[str, Any]:
+    """Fields of one shape, for :func:`record`."""
+    return dict.fromkeys(names.split(), shape)
+
+
 # rows = stride * output + dilation * tap; those from `low` to `high` count. `live`: whether rows
 # are more than outputs under other names
 Window: Any = record("stride dilation box padded low high live")
@@ -78,12 +83,8 @@ Window: Any = record("stride dilation box padded low high live")
 # for first tiles are left out. A capacity of -1 is none
 Level: Any = record(
     "keeps port read write both spare shared_bits joined",
-    tile=DIMS,
-    units=DIMS,
-    order=DIMS,
-    alone=TENSORS,
-    copies=TENSORS,
-    own_bits=TENSORS,
+    **each(DIMS, "tile units order"),
+    **each(TENSORS, "alone copies own_bits"),
 )
 # `widths` are those of an element, and `partial` that of a partial sum, in units of `unit` bits;
 # `lanes` MACs take whatever is next. `every`: what no figure needs is counted too. `resident`:
@@ -91,8 +92,7 @@ Level: Any = record(
 Nest: Any = record(
     "depth partial unit lanes retain whole_tiles stepwise every resident",
     extents=DIMS,
-    coupled=TENSORS,
-    widths=TENSORS,
+    **each(TENSORS, "coupled widths"),
     windows=(Window, PAIRS),
     levels=(Level, LEVELS),
 )
@@ -108,8 +108,7 @@ Cut: Any = record("level tile units width instances")
 Node: Any = record(
     "parent at lead base times run runs stay total active cuts turns kinds",
     span=PORTS,
-    size=KINDS,
-    count=KINDS,
+    **each(KINDS, "size count"),
 )
 # consecutive counters of a cut whose steps have one shape
 Run: Any = record("node at count enter within")
@@ -121,8 +120,7 @@ Move: Any = record("old new shift down")
 # see `sums.fill_coupled`
 Dim: Any = record(
     "cuts fans windowed runs moves still_at",
-    cuts_at=LEVELS,
-    lead=LEVELS,
+    **each(LEVELS, "cuts_at lead"),
     first=CUTS + 2,
     steps=CUTS + 1,
     still=EVENTS + 1,
@@ -145,7 +143,7 @@ Turn: Any = record("move times")
 # whose steps its cycles are rounded up for; `begun`: bits of first tiles; `rows`: see
 # `rows.asked_rows`, and `lanes` those that MACs read
 Port: Any = record(
-    "level read write read_shift write_shift both meter begun", rows=PAIRS, lanes=PAIRS
+    "level read write read_shift write_shift both meter begun", **each(PAIRS, "rows lanes")
 )
 # `dims`: those of the tensor
 Link: Any = record("tensor port dims")
@@ -159,10 +157,7 @@ Link: Any = record("tensor port dims")
 ClockLevel: Any = record(
     "level outer first links moved loops low high slot fresh",
     through=PORTS,
-    here=DIMS,
-    move=DIMS,
-    now=DIMS,
-    loop=DIMS,
+    **each(DIMS, "here move now loop"),
     link=(Link, TENSORS * PORTS),
 )
 # the port of a level's first instance: bits, cycles, and those of them that bind
@@ -174,17 +169,10 @@ Span: Any = record("low high again", cases=(Case, 2))
 # `bits`: what an instance needs room for
 Counts: Any = record(
     "macs compute latency bind_compute",
-    steps=LEVELS,
-    active=LEVELS,
-    drain=LEVELS,
-    add=LEVELS,
-    bits=LEVELS,
-    fill=(TENSORS, LEVELS),
-    tiles=(TENSORS, LEVELS),
-    peak=(TENSORS, LEVELS),
+    **each(LEVELS, "steps active drain add bits"),
+    **each((TENSORS, LEVELS), "fill tiles peak"),
     read=(TENSORS, LEVELS, LEVELS),
-    write=(LEVELS, LEVELS),
-    refill=(LEVELS, LEVELS),
+    **each((LEVELS, LEVELS), "write refill"),
     port=(Passed, LEVELS),
 )
 # `full`: the innermost level whose capacity tiles exceed; `deepest`: the last that dimensions are
@@ -201,31 +189,22 @@ Counts: Any = record(
 Work: Any = record(
     "status full stamp deepest dims looping known windowed turns shares_lanes padding loops"
     " near y_shift t_shift lacking intervals ports clocks dram_width",
-    cut_dim=DIMS,
-    apart=TENSORS,
-    plain=TENSORS,
-    parts=TENSORS,
-    part=(TENSORS, DIMS),
-    alone=(TENSORS, DIMS),
-    any_alone=TENSORS,
-    own_room=TENSORS,
+    **each(DIMS, "cut_dim event"),
+    **each(TENSORS, "apart plain parts any_alone own_room"),
+    **each((TENSORS, DIMS), "part alone"),
     keeper=(TENSORS, LEVELS),
     loop=(Loop, LOOPS),
-    loops_to=LEVELS,
+    **each(LEVELS, "loops_to memos"),
     sums=(DIMS, EVENTS + 1),
-    event=DIMS,
-    asked=PAIRS,
+    **each(PAIRS, "asked turned"),
     path=(PAIRS, CUTS),
-    low=INTERVALS,
-    high=INTERVALS,
-    memos=LEVELS,
+    **each(INTERVALS, "low high"),
     memo_at=(LEVELS, MEMO),
     listing=(Listing, PAIRS),
     around=(Places, CUTS + 1),
     place=(Places, (PAIRS, PLACES)),
     rows=(Known, KNOWN),
     pair_sum=(Known, PAIR_SUMS),
-    turned=PAIRS,
     turn=(Turn, (PAIRS, MOVES)),
     port=(Port, PORTS),
     clock=(ClockLevel, LEVELS),
@@ -236,3 +215,45 @@ Work: Any = record(
     nothing=(Counts, ()),
     dim=(Dim, DIMS),
 )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+L2, CLUSTERS, L1, MACS = 1, 2, 3, 4
+"""Places in the chain; DRAM is 0."""
+MALFORMED = -1
+"""In place of a reason code: no mapping at all."""
+COUNT_NAMES: Final = _words(
+    "dram_in dram_fil dram_out_w dram_out_r l2_peak macs steps active_pe_steps compute_cycles"
+    " l2r_in l1w_in l2r_in_tile l2r_fil l1w_fil l2r_fil_tile l2w_out l1drain_out l2w_out_tile"
+    " l2r_psum l1_peak latency noc_in_cycles noc_out_cycles dram_in_cycles dram_out_cycles"
+    " outer_steps"
+)
+"""Names of the counts, as the reference file's columns have them."""
+BOUND_NAMES: Final = ("bound_compute", "bound_noc_in", "bound_noc_out", "bound_dram")
+"""Names of the cycles of the latency by what binds them."""
+WIDE_NAMES: Final = _words(
+    "dram_in_direct dram_fil_direct dram_out_w_direct dram_out_r_direct"
+    " l1_skipped_in l1_skipped_fil l1_skipped_out l2_bits l1_bits"
+)
+"""Counts of chips and mappings that are not plain: elements between DRAM and PEs that bypass L2
+(parts of the DRAM counts), L1 accesses that bypass removes (one a MAC, and one a partial sum that
+is read back), and what buffers must hold [bits]."""
+
+# a mapping of two levels, as in a `MappingBatch`
+MappingRow: Any = np.dtype(
+    [
+        ("orders", "i1", (2, DIMS)),
+        ("parallel", "i1", (2,)),
+        ("parallel2", "i1", (2,)),
+        ("bypass", "?", (2, TENSORS)),
+        ("tiles", "i4", (2, DIMS)),
+        ("cluster_size", "i4"),
+        ("num_pes", "i4"),
+        ("units", "i4", (2,)),
+    ],
+    align=True,
+)
+CountRow: Any = record(" ".join((*COUNT_NAMES, *BOUND_NAMES, *WIDE_NAMES)))

@@ -20,7 +20,7 @@ from functools import cache, cached_property
 from itertools import accumulate, compress, pairwise, product
 
 from cost_models.exact.instances import Elements, Instances, Tile, Touched, Unit, tile_size
-from cost_models.exact.nest import ONE, OUTPUT, Nest, NestLevel, Port
+from cost_models.exact.nest import ONE, OUTPUT, Nest, Port
 
 Counters = tuple[tuple[int, ...], ...]
 """Counters of all loops around a step, by level and dimension."""
@@ -80,11 +80,7 @@ class Execution:
         self.nest, self.depth = nest, len(nest.levels)
         self.dram_width = dram_width
         *_, self.partial = nest.widths
-        dram = NestLevel(nest.extents, port=nest.dram)
-        macs = NestLevel(
-            ONE, nest.lanes.units, multicast=nest.lanes.multicast, reduce=nest.lanes.reduce
-        )
-        self.levels = (dram, *nest.levels, macs)
+        self.levels = nest.chain
         self.counts: Counter[str] = Counter()
         self.touched = Touched(nest)
         self.instances = Instances(self.levels, nest.coupled)

@@ -9,13 +9,12 @@ from cost_models.cost_model import CostModelError
 from cost_models.exact.figures import Rows
 from cost_models.exact.limits import kept_wrong, rooms_of, tile_bits
 from cost_models.exact.model import NestModel, Prepared
-from cost_models.exact.names import L1, L2
 from cost_models.exact.nest import Nest
 from cost_models.exact.nest_counts import two_level_row
+from cost_models.exact.records import L1, L2
 from cost_models.exact.simulator import simulate
 from cost_models.infeasible import ReasonCode
-from cost_models.mapping import Mapping
-from cost_models.mapping_batch import MappingBatch
+from cost_models.mapping import Mapping, MappingBatch
 from layers import TENSORS
 
 MAX_MACS = 200_000

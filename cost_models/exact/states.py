@@ -9,24 +9,9 @@ where padding is near, and shapes are at different distances from it, they are n
 
 from __future__ import annotations
 
-from cost_models.exact.pairs import pair_of, tap_dim
-from cost_models.exact.records import (
-    FAR,
-    MOVES,
-    NODES,
-    RUNS,
-    TOO_MANY_STATES,
-    Dim,
-    Node,
-    Work,
-)
+from cost_models.exact.records import FAR, MOVES, NODES, RUNS, TOO_MANY_STATES, Dim, Node, Work
+from cost_models.exact.window import ceil_div, pair_of, tap_dim
 from marl_common import address, part
-
-
-@part
-def ceil_div(a: int, b: int) -> int:
-    """Quotient by a positive number, rounded up."""
-    return -(-a // b)
 
 
 @part
@@ -73,7 +58,9 @@ def grow(work: Work, d: int) -> None:
     dim.steps[0] = 1
     root = address(dim.node[0])
     root.parent, root.at, root.lead, root.times = 0, 0, extent, 1
-    root.base = 0 if may_be_padded(work, d) else -1
+    root.base, pair = -1, pair_of(d)
+    if pair >= 0 and work.nest.windows[pair].padded:
+        root.base = 0  # where a tile lies decides what of it is padding
     root.kinds, root.size[0], root.count[0] = 1, extent, 1
     measure_node(work, d, 0, 0)
     for k in range(dim.cuts):
@@ -84,13 +71,6 @@ def grow(work: Work, d: int) -> None:
             split(work, d, k, v)
             if work.status:
                 return
-
-
-@part
-def may_be_padded(work: Work, d: int) -> bool:
-    """Whether where a tile lies along a dimension decides what of it is padding."""
-    pair = pair_of(d)
-    return pair >= 0 and work.nest.windows[pair].padded != 0
 
 
 @part

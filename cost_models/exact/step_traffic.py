@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from cost_models.exact.pairs import output_dim, tap_dim
-from cost_models.exact.records import (
-    INPUT,
-    OUTPUT,
-    PAIRS,
-    TENSORS,
-    Port,
-    Work,
-)
+from cost_models.exact.records import INPUT, OUTPUT, PAIRS, TENSORS, Port, Work
 from cost_models.exact.rows import known_rows, rows_now
-from cost_models.exact.states import ceil_div, is_coupled, within
+from cost_models.exact.states import is_coupled, within
+from cost_models.exact.window import ceil_div, output_dim, tap_dim
 from marl_common import address, part
 
 
@@ -40,10 +33,7 @@ def port_cycles(port: Port, into: int, out: int) -> tuple[int, int]:
         if into >= out:
             return cycles, 0
         return 0, cycles
-    return (
-        transfer(into, port.read, port.read_shift),
-        transfer(out, port.write, port.write_shift),
-    )
+    return (transfer(into, port.read, port.read_shift), transfer(out, port.write, port.write_shift))
 
 
 @part

@@ -8,7 +8,6 @@ its steps are those of ``k + 1`` less those of ``k``.
 
 from __future__ import annotations
 
-from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.records import (
     ADVANCES,
     ALL,
@@ -22,6 +21,7 @@ from cost_models.exact.records import (
 )
 from cost_models.exact.rows import known_rows
 from cost_models.exact.states import inside, is_coupled, within
+from cost_models.exact.window import output_dim, tap_dim
 from marl_common import address, part
 
 
@@ -39,24 +39,29 @@ def forget(work: Work) -> None:
 
 
 @part
-def first_inside(work: Work, d: int, v: int, cuts: int) -> int:
-    """The node of the first step inside a node, behind so many cuts."""
-    dim = address(work.dim[d])
-    for _ in range(dim.node[v].cuts, cuts):
-        v = dim.run[dim.node[v].run].node
-    return v
-
-
-@part
-def only_inside(work: Work, d: int, v: int, cuts: int) -> int:
-    """The node of the one step inside a node, behind so many cuts; -1 if there are more."""
+def first_inside(work: Work, d: int, v: int, cuts: int, alone: bool) -> int:
+    """The node of the first step inside a node, behind so many cuts; -1 where it must be alone."""
     dim = address(work.dim[d])
     for _ in range(dim.node[v].cuts, cuts):
         node = address(dim.node[v])
         v = dim.run[node.run].node
-        if node.runs > 1 or dim.run[node.run].count > 1:
+        if alone and (node.runs > 1 or dim.run[node.run].count > 1):
             return -1
     return v
+
+
+@part
+def sum_inside(work: Work, d: int, level: int, lead: int, coupled: bool) -> None:
+    """Fill the `sums` of a dimension from the first steps inside its nodes."""
+    dim = address(work.dim[d])
+    cuts = dim.cuts_at[level]
+    for k in range(cuts + 1):
+        found = 0
+        for v in range(dim.first[k], dim.first[k + 1]):
+            inner = first_inside(work, d, v, cuts, coupled)
+            if inner >= 0:
+                found += dim.node[v].times * within(work, d, inner, lead, not coupled)
+        work.sums[d][k] = found
 
 
 @part
@@ -76,16 +81,10 @@ def fill_coupled(work: Work, d: int, level: int, lead: int) -> None:
         for k in range(cuts + 1):
             work.sums[d][k] = dim.still[k]
         return
-    for k in range(cuts + 1):
-        found = 0
-        for v in range(dim.first[k], dim.first[k + 1]):
-            inner = only_inside(work, d, v, cuts)
-            if inner >= 0:
-                found += dim.node[v].times * within(work, d, inner, lead, False)
-        work.sums[d][k] = found
-        if lead == 0:
-            dim.still[k] = found
+    sum_inside(work, d, level, lead, True)
     if lead == 0:
+        for k in range(cuts + 1):
+            dim.still[k] = work.sums[d][k]
         dim.still_at = cuts
 
 
@@ -93,18 +92,11 @@ def fill_coupled(work: Work, d: int, level: int, lead: int) -> None:
 def fill_uncoupled(work: Work, d: int, level: int, lead: int) -> None:
     """Instances that take part in a step, into `sums`; arguments as `fill_coupled`."""
     dim = address(work.dim[d])
-    cuts = dim.cuts_at[level]
-    fans = dim.fans & ((2 << level) - 1)
-    if fans & ~lead == 0:
-        for k in range(cuts + 1):
-            work.sums[d][k] = dim.steps[k]
+    if dim.fans & ((2 << level) - 1) & ~lead:
+        sum_inside(work, d, level, lead, False)
         return
-    for k in range(cuts + 1):
-        found = 0
-        for v in range(dim.first[k], dim.first[k + 1]):
-            inner = first_inside(work, d, v, cuts)
-            found += dim.node[v].times * within(work, d, inner, lead, True)
-        work.sums[d][k] = found
+    for k in range(dim.cuts_at[level] + 1):
+        work.sums[d][k] = dim.steps[k]
 
 
 @part

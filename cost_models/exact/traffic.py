@@ -7,7 +7,6 @@ dimension contributes (:mod:`cost_models.exact.sums`).
 
 from __future__ import annotations
 
-from cost_models.exact.pairs import output_dim, tap_dim
 from cost_models.exact.records import (
     ADVANCES,
     DIMS,
@@ -26,6 +25,7 @@ from cost_models.exact.rows import asked_rows
 from cost_models.exact.states import is_coupled
 from cost_models.exact.step_traffic import port_cycles
 from cost_models.exact.sums import fill_coupled, fill_sums, pair_sum
+from cost_models.exact.window import output_dim, tap_dim
 from marl_common import address, part
 
 

@@ -9,9 +9,32 @@ first to the last.
 
 from __future__ import annotations
 
-from cost_models.exact.records import Window
-from cost_models.exact.states import ceil_div
+from cost_models.exact.records import PAIRS, P, Window
 from marl_common import part
+
+
+@part
+def ceil_div(a: int, b: int) -> int:
+    """Quotient by a positive number, rounded up."""
+    return -(-a // b)
+
+
+@part
+def output_dim(pair: int) -> int:
+    """The dimension of the outputs of rows (pair 0) or of columns (pair 1)."""
+    return P + pair
+
+
+@part
+def tap_dim(pair: int) -> int:
+    """The dimension of a pair's taps."""
+    return P + PAIRS + pair
+
+
+@part
+def pair_of(d: int) -> int:
+    """The pair that a dimension belongs to, or -1."""
+    return (d - P) % PAIRS if P <= d < P + 2 * PAIRS else -1
 
 
 @part

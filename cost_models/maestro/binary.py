@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.cost_model import CostModelError, ModelCapabilities, Symmetry
-from cost_models.dataflow import Dataflow
+from cost_models.dataflow import Dataflow, print_network
 from cost_models.energy_tables import L1_ACCESS, L2_ACCESS, MAC_NJ
 from cost_models.infeasible import Infeasible, MappingError, ReasonCode
-from cost_models.mapping import Mapping
-from cost_models.mapping_batch import MappingBatch
-from cost_models.network import print_network
+from cost_models.mapping import Mapping, MappingBatch
 from layers import Layer, LayerKind
 
 FIGURE_COLUMNS = {

@@ -12,10 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from cost_models.accelerator import Accelerator
-from cost_models.bounds import MAESTRO_LAWS, physical_bounds
 from cost_models.figure_places import L1_BYTES, L2_BYTES
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.laws import LAWS, Law, facts_of
+from cost_models.laws import LAWS, MAESTRO_LAWS, Law, facts_of, physical_bounds
 from cost_models.maestro.details import LARGEST_COUNT
 from layers import Layer
 from marl_common import FloatArray

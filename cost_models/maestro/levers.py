@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.level_names import LEVELS
-from cost_models.mapping_batch import MappingBatch
+from cost_models.lowering import LEVELS
+from cost_models.mapping import MappingBatch
 from layers import DIMS, Layer
 
 _BELOW, _ABOVE, _SHOWN = 3, 1, 3

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import UNLIMITED_BW, Accelerator
-from cost_models.bounds import MAESTRO_LAWS
 from cost_models.cost import FIGURES, TENSORS, Cost, CostBatch
 from cost_models.cost_model import CostModelError, ModelCapabilities, Symmetry
 from cost_models.dataflow import Dataflow
 from cost_models.energy_tables import MAESTRO_DOUBTS
 from cost_models.figure_places import FIRST_ACCESS, PEAK, PES
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.laws import ACCESS_KINDS
+from cost_models.laws import ACCESS_KINDS, MAESTRO_LAWS
 from cost_models.maestro.details import DETAILS, FIRST_DETAIL, GUARDED, OUTPUTS, RAW, WIDE
 from cost_models.maestro.guard import explain, guard_facts
 from cost_models.maestro.kernel import evaluate_program, evaluate_rows
@@ -33,8 +32,7 @@ from cost_models.maestro.layout import (
 from cost_models.maestro.levers import find_levers
 from cost_models.maestro.program import compile_dataflow, layer_entries
 from cost_models.maestro.reasons import unread, why_dead
-from cost_models.mapping import Mapping
-from cost_models.mapping_batch import MappingBatch
+from cost_models.mapping import Mapping, MappingBatch
 from cost_models.threads import default_threads, run_rows
 from layers import Layer
 from marl_common import FloatArray, IntArray, contiguous

@@ -7,7 +7,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from cost_models.dataflow import Dataflow, DataflowError, Directive, size_of
+from cost_models.dataflow import (
+    Dataflow,
+    DataflowError,
+    Directive,
+    dimensions,
+    language_kind,
+    size_of,
+)
 from cost_models.infeasible import Infeasible, ReasonCode
 from cost_models.maestro.layout import (
     DEPTHWISE,
@@ -23,7 +30,6 @@ from cost_models.maestro.layout import (
     VARIABLES,
 )
 from cost_models.maestro.reasons import unread
-from cost_models.network import dimensions, language_kind
 from layers import Layer, LayerKind
 from marl_common import IntArray
 

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 
 from cost_models.infeasible import Infeasible, ReasonCode
-from cost_models.level_names import LEVELS
-from cost_models.mapping import REPEATED
-from cost_models.mapping_batch import MappingBatch
+from cost_models.lowering import LEVELS, REPEATED
+from cost_models.mapping import MappingBatch
 from layers import DIMS, Layer
 
 

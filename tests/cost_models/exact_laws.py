@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import Accelerator, CostBatch, CostModel, MappingBatch
-from cost_models.bounds import unique_elements
+from cost_models.laws import unique_elements
 from layers import Layer
 
 Int = NDArray[np.int64]

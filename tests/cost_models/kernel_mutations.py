@@ -28,14 +28,14 @@ class Mutation:
 
 MUTATIONS = (
     Mutation(
-        "pairs",
+        "window",
         "taps of rows are those of columns",
         "return P + PAIRS + pair",
         "return P + 2 * PAIRS - 1 - pair",
         1,
     ),
     Mutation(
-        "pairs",
+        "window",
         "columns are rows",
         "return (d - P) % PAIRS",
         "return (d - P) // PAIRS",
@@ -112,28 +112,28 @@ MUTATIONS = (
         1,
     ),
     Mutation(
-        "places",
+        "rows",
         "before a move an instance had what it has after it",
         "inner.before = max(min(held - unit * cut.tile, cut.tile), 0)",
         "inner.before = max(min(block - unit * cut.tile, cut.tile), 0)",
         9,
     ),
     Mutation(
-        "places",
+        "rows",
         "instances are alike though they had less before",
         "alike = min(block, held) // cut.tile - unit",
         "alike = block // cut.tile - unit",
         134,
     ),
     Mutation(
-        "places",
+        "rows",
         "groups are those of the innermost fan-out alone",
         "inner.group = around.group * cut.units + unit",
         "inner.group = unit",
         246,
     ),
     Mutation(
-        "places",
+        "rows",
         "units of a group of their own are listed together",
         "if k == listing.spread and not own:",
         "if k == listing.spread:",
@@ -212,8 +212,8 @@ MUTATIONS = (
     Mutation(
         "sums",
         "a step shares a tile that moved inside it",
-        "inner = only_inside(work, d, v, cuts)",
-        "inner = first_inside(work, d, v, cuts)",
+        "if alone and (node.runs > 1 or dim.run[node.run].count > 1):",
+        "if False:",
         1,
     ),
     Mutation(
@@ -401,7 +401,7 @@ MUTATIONS = (
         0,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "MACs of a tile above the extent are skipped (MAESTRO's cause 8)",
         "    fill_row(work, row)\n",
         "    fill_row(work, row)\n    row.macs *= int(mapping.tiles[0][2] <= chip.extents[2])\n",
@@ -409,7 +409,7 @@ MUTATIONS = (
         two_levels=True,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "a second parallel dimension has all units",
         "return count // mapping.units[level] if second == d else 1",
         "return count if second == d else 1",
@@ -417,7 +417,7 @@ MUTATIONS = (
         two_levels=True,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "L2 holds the tile of one cluster",
         "l2.tile[d] = min(clusters.tile[d] * clusters.units[d], n)",
         "l2.tile[d] = clusters.tile[d]",
@@ -425,7 +425,7 @@ MUTATIONS = (
         two_levels=True,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "what passes L2 is read once where tiles overlap",
         "if work.nest.whole_tiles:",
         "if not work.nest.whole_tiles:",
@@ -433,7 +433,7 @@ MUTATIONS = (
         two_levels=True,
     ),
     Mutation(
-        "two_level_rows",
+        "kernel",
         "outputs that pass L2 are not written to DRAM",
         "row.dram_out_w = row.dram_out_w_direct + counts.write[L2][0]",
         "row.dram_out_w = counts.write[L2][0]",

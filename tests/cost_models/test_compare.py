@@ -12,7 +12,7 @@ import yaml
 import cost_models
 import layers
 from cost_models import Accelerator, Mapping, compare, parse_dataflow
-from cost_models.causes import TITLES, causes_of
+from cost_models.differences import TITLES, causes_of
 from layers import DIMS, NEST_DIMS, Layer, LayerKind
 from marl_common import engineering
 

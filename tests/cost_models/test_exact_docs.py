@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cost_models
 from cost_models import Accelerator
-from cost_models.causes import TITLES
+from cost_models.differences import TITLES
 from cost_models.energy_tables import load_energy
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.house import Counts, count, is_index, without_hints
-from cost_models.exact import records, row_records
+from cost_models.exact import records
 
 ROOT = Path(__file__).parents[2]
 LONGEST, SHARE, FIELDS = 300, 4.0, 16
@@ -22,12 +22,12 @@ PLACES = {
     "step_traffic.py:fresh_rows": "rows are the input's, lost where it moves along others",
     "traffic.py:begun": "outputs alone begin without a sum from outside",
     "traffic.py:count_outputs": "what outputs cross that no other tensor does",
-    "two_level_rows.py:fill_outputs": "counts of two levels by their names",
-    "two_level_rows.py:fill_row": "counts of two levels by their names",
-    "two_level_rows.py:from_l2": "counts of two levels by their names",
-    "two_level_rows.py:past_l1": "counts of two levels by their names",
-    "two_level_rows.py:past_l2": "counts of two levels by their names",
-    "two_level_rows.py:take_mapping": "a mapping of two levels says what L2 and L1 hold, by name",
+    "kernel.py:fill_outputs": "counts of two levels by their names",
+    "kernel.py:fill_row": "counts of two levels by their names",
+    "kernel.py:from_l2": "counts of two levels by their names",
+    "kernel.py:past_l1": "counts of two levels by their names",
+    "kernel.py:past_l2": "counts of two levels by their names",
+    "kernel.py:take_mapping": "a mapping of two levels says what L2 and L1 hold, by name",
 }
 """Functions in which an index may be a number above 1, or a constant, and why."""
 
@@ -66,9 +66,10 @@ def test_modules_and_lists_of_parameters_are_short() -> None:
 
 
 def test_records_have_few_fields() -> None:
-    held = {**vars(records), **vars(row_records)}
     fields = {
-        name: len(dtype.names) for name, dtype in held.items() if getattr(dtype, "names", None)
+        name: len(dtype.names)
+        for name, dtype in vars(records).items()
+        if getattr(dtype, "names", None)
     }
     assert set(fields) > LARGE
     assert {name for name, n in fields.items() if n > FIELDS} <= LARGE

@@ -10,7 +10,7 @@ import pytest
 import cost_models
 import layers
 from cost_models import PRESETS, Accelerator, Cost, CostModel, Mapping
-from cost_models.bounds import unique_elements
+from cost_models.laws import unique_elements
 from layers import DIMS, Layer, LayerKind
 from tests.cost_models.exact_laws import (
     broken,

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import cost_models
 from cost_models import Accelerator, Dataflow, InfeasibleError, Mapping
-from cost_models.dataflow import size_of
+from cost_models.dataflow import dimensions, size_of
 from cost_models.lowering import language_kind
-from cost_models.network import dimensions
 from layers import DIMS, Layer
 from tests.cost_models.maestro_reference import read_row, read_rows
 

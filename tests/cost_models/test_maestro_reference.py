@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 
 from cost_models import FIGURES, load
-from cost_models.bounds import MAESTRO_LAWS, physical_bounds
 from cost_models.infeasible import ReasonCode
+from cost_models.laws import MAESTRO_LAWS, physical_bounds
 from tests.cost_models.maestro_reference import (
     differences,
     printed,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import cost_models
 from cost_models import Accelerator, CostModelError, Level, Mapping, Widths
-from cost_models.exact.energy import ACCESSES, EVENTS, MOVES, value_of
-from cost_models.exact.names import COUNT_NAMES, WIDE_NAMES
+from cost_models.exact.figures import ACCESSES, EVENTS, MOVES, value_of
+from cost_models.exact.records import COUNT_NAMES, WIDE_NAMES
 from cost_models.prices import chip_prices, marks, open_levels
 from cost_models.technology.parts import TechnologyError, dram_pj, mac, sram
 from layers import Layer, LayerKind

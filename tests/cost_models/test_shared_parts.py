@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from cost_models import CostModelError
-from cost_models.columns import LazyColumns
+from cost_models.cost import LazyColumns
 from cost_models.threads import CHUNK, default_threads, run_rows
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cost_models import Accelerator, ModelCapabilities, ReasonCode
-from cost_models.bounds import MAESTRO_LAWS
+from cost_models.laws import MAESTRO_LAWS
 from layers import Layer
 from maestro_env import (
     BudgetExhausted,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models.cost_model import Structures
 from cost_models.exact.bounds.box_records import ArrayRow, Box, Fan, Price
 from cost_models.exact.bounds.offers import offers_of
 from cost_models.exact.bounds.price_tables import Priced, price_tables
@@ -16,7 +17,6 @@ from cost_models.exact.bounds.problem_facts import BOUNDED, Asked, Bypass, probl
 from cost_models.exact.figures import ENERGIES, Setting
 from cost_models.exact.figures import area as area_of
 from cost_models.exact.floors import real_inputs
-from cost_models.lower_bounds import Structures
 from cost_models.threads import default_threads, run_rows
 from marl_common import FloatArray, IntArray, contiguous
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cost_models.cost_model import Structures
 from cost_models.exact.bounds.box_records import INNER, OUTER, Offer
-from cost_models.lower_bounds import Structures
 from marl_common import IntArray
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models.accelerator import Accelerator
+from cost_models.cost_model import Structures
 from cost_models.exact.bounds.box_records import IN, OUT, TENSORS, P, Problem, R, S
 from cost_models.exact.figures import ENERGIES
 from cost_models.exact.floors import real_inputs
-from cost_models.lower_bounds import Structures
 from layers import Layer
 
 if TYPE_CHECKING:
