@@ -21,7 +21,7 @@ from mapper import (
     stored_proofs,
 )
 from marl_common import brief
-from marl_mapper.options import LibraryError, NetworkOptions, checked_network_options
+from marl_mapper.options import LibraryError, MapNetworkOptions, checked_network_options
 from marl_runs import SilentReporter, Store
 
 
@@ -29,7 +29,7 @@ def map_network(
     network: str | Path | Imported | NetworkGraph,
     chip: Accelerator | Chain | str = "edge",
     objective: str = "edp",
-    **how: Unpack[NetworkOptions],
+    **how: Unpack[MapNetworkOptions],
 ) -> KeptNetwork:
     """Map a network so that tensors stay on the chip where that pays, and prove how good it is.
 

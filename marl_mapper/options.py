@@ -38,7 +38,7 @@ class Options(TypedDict, total=False):
     store: str | Path | None
 
 
-class NetworkOptions(TypedDict, total=False):
+class MapNetworkOptions(TypedDict, total=False):
     """The keyword arguments of :func:`marl_mapper.map_network`, which explains them."""
 
     fuse: str
