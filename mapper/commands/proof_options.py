@@ -41,7 +41,7 @@ class ProofOptions:
         no_proof: Do not say how far the answer is from the optimum.
     """
 
-    gap: float | None = option(None, kind=float, shown="0; with --fuse keep or tiles 0.01")
+    gap: float | None = option(None, kind=float, shown="0.0; with --fuse keep or tiles 0.01")
     timeout: float | None = option(
         None, kind=float, shown="none; the proof after another search: as long as that took"
     )
