@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from layers.schema import GraphEnds, NodeFields
 
 SECTIONS = ("layers", "sources", "results")
-_KINDS = ", ".join(LayerKind).lower()
+KINDS = tuple(kind.lower() for kind in LayerKind)
 
 
 def read_file(path: str | Path) -> tuple[Layer, ...]:
@@ -114,7 +114,7 @@ def _yaml_file(path: Path) -> YamlFile:
     root = compose_yaml(read_text(path, LayerError, "a YAML file of layers"), str(path), LayerError)
     ends: dict[str, Any] = {}
     if isinstance(root, yaml.MappingNode):
-        sections = {str(key.value): value for key, value in root.value}
+        sections = {key: value for key, _, value in _members(path, root)}
         for key, value in sections.items():
             if key not in SECTIONS:
                 raise LayerError(
@@ -122,6 +122,8 @@ def _yaml_file(path: Path) -> YamlFile:
                 )
             if key != "layers":
                 ends[key] = yaml_loader().construct_object(value, deep=True)
+            if isinstance(value, yaml.MappingNode):
+                _members(path, value)
         root = sections.get("layers")
     if not isinstance(root, yaml.SequenceNode) or not root.value:
         raise LayerError(f"{path}: no layers; expected a list of layers under the key 'layers'")
@@ -135,8 +137,19 @@ def _yaml_file(path: Path) -> YamlFile:
             names.add(name)
         entries.append(entry)
     if not any(entry.layers for entry in entries):
-        raise LayerError(f"{path}: no layers with MACs; expected a kind of {_KINDS}")
+        raise LayerError(f"{path}: no layers with MACs; expected a kind of {', '.join(KINDS)}")
     return YamlFile(entries, read_fields(GraphEnds, ends, str(path), LayerError, "sections"))
+
+
+def _members(path: Path, node: Any) -> list[tuple[str, int, Any]]:
+    """Key, line and node of each member of a YAML mapping."""
+    found: dict[str, tuple[str, int, Any]] = {}
+    for key, value in node.value:
+        name, line = str(key.value), key.start_mark.line + 1
+        if name in found:
+            raise LayerError(f"{path}, line {line}: {name}: given twice; give it once")
+        found[name] = name, line, value
+    return list(found.values())
 
 
 def _yaml_graph(path: Path, file: YamlFile) -> NetworkGraph:
@@ -180,18 +193,19 @@ def _yaml_entry(path: Path, index: int, node: Any, yaml: Any) -> YamlEntry:
         raise LayerError(f"{where}: expected a layer with fields such as kind, K, C, Y, X, R, S")
     loader = yaml_loader()
     values: dict[str, Any] = {}
-    for key, value in node.value:
-        field, line = str(key.value), key.start_mark.line + 1
-        if field in values:
-            raise LayerError(f"{path}, line {line}: {field}: given twice; give it once")
+    for field, line, value in _members(path, node):
         try:
             values[field] = loader.construct_object(value, deep=True)
         except (yaml.YAMLError, ValueError) as error:
             raise LayerError(f"{path}, line {line}: {field}: {error}") from error
     name = str(values.pop("name", f"layer{index}"))
-    if "kind" not in values:
-        raise LayerError(f"{where}: kind: missing; expected one of {_KINDS}")
-    kind = str(values.pop("kind"))
+    known = (*KINDS, *PASSES)
+    kind = str(values.pop("kind", ""))
+    if kind.lower() not in known:
+        what = f"unknown kind {kind!r}" if kind else "kind: missing"
+        raise LayerError(
+            f"{where}: {what}; expected one of {', '.join(known)}.{suggest(kind.lower(), known)}"
+        )
     own = {key: values.pop(key) for key in NodeFields.model_fields if key in values}
     try:
         if kind in PASSES and values:

@@ -88,7 +88,7 @@ class NetworkGraph:
     results: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        written: dict[str, int] = {name: math.prod(of) for name, of in self.sources.items()}
+        written: dict[str, tuple[int, ...]] = {name: tuple(of) for name, of in self.sources.items()}
         later = {node.name for node in self.nodes}
         for node in self.nodes:
             if node.name in written:
@@ -99,7 +99,7 @@ class NetworkGraph:
                 if name not in written:
                     raise LayerError(_unwritten(node.name, name, later, [*written, *later]))
             _check_shapes(node, [written.get(name) for name in node.inputs])
-            written[node.name] = node.elements
+            written[node.name] = node.shape
         for name in self.results:
             if name not in written:
                 hint = suggest(name, written)
@@ -148,19 +148,23 @@ def output_shape(layer: Layer) -> tuple[int, ...]:
     return (batch, layer.C if layer.depthwise else channels * groups, rows, columns)
 
 
-def _check_shapes(node: GraphNode, sizes: Sequence[int | None]) -> None:
+def meets(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether a tensor has an element for each of another's: as many, or repeated along axes."""
+    if math.prod(shape) == math.prod(other):
+        return True
+    axes = zip(reversed(shape), reversed(other), strict=False)
+    return len(shape) <= len(other) and all(extent in (1, wanted) for extent, wanted in axes)
+
+
+def _check_shapes(node: GraphNode, shapes: Sequence[tuple[int, ...] | None]) -> None:
     """Check a node's operands against what it does."""
+    sizes = [None if shape is None else math.prod(shape) for shape in shapes]
     if not node.shape or any(extent < 1 for extent in node.shape):
         raise LayerError(f"node {node.name!r}: got shape {node.shape}, expected extents above 0")
     if node.layer is None:
         if not node.reads:
             raise LayerError(f"node {node.name!r}: reads nothing; expected a tensor")
-        first = sizes[0]
-        if node.kind in KEEPS_SIZE and first is not None and first > node.elements:
-            raise LayerError(
-                f"node {node.name!r}: reads {first} elements and writes {node.elements}; expected "
-                f"a {node.kind} to write as many"
-            )
+        _check_pass(node, shapes)
         return
     layer = node.layer
     if node.elements != layer.output_size:
@@ -178,6 +182,24 @@ def _check_shapes(node: GraphNode, sizes: Sequence[int | None]) -> None:
                 f"node {node.name!r}: shapes do not meet: its {what} has {size} elements, expected "
                 f"{expected}"
             )
+
+
+def _check_pass(node: GraphNode, shapes: Sequence[tuple[int, ...] | None]) -> None:
+    """Check the operands of a node without MACs."""
+    if node.kind not in KEEPS_SIZE:
+        return
+    for name, shape in zip(node.inputs, shapes, strict=True):
+        if shape is None or meets(shape, node.shape):
+            continue
+        if node.kind is NodeKind.ELEMENTWISE or math.prod(shape) > node.elements:
+            raise LayerError(
+                f"node {node.name!r}: shapes do not meet: reads {name!r} of {_extents(shape)} and "
+                f"writes {_extents(node.shape)}; expected as many elements, or 1 along an axis"
+            )
+
+
+def _extents(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))
 
 
 def operand_sizes(layer: Layer) -> tuple[tuple[int, int], tuple[int, int]]:

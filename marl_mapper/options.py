@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cost_models import CostModel
+from cost_models import CostModel, load
 from maestro_env import MapSpace, Problem
 from marl_common import LARGEST_SEED, expected, read_fields
 
@@ -36,6 +36,19 @@ class Options(TypedDict, total=False):
     gap: float | None
     agents: str | None
     store: str | Path | None
+
+
+class MapNetworkOptions(TypedDict, total=False):
+    """The keyword arguments of :func:`marl_mapper.map_network`, which explains them."""
+
+    fuse: str
+    passes: str
+    inputs: int
+    gap: float
+    cost_model: CostModel | str | Mapping[str, Any]
+    space: Mapping[str, Any] | None
+    store: str | Path
+    workers: int
 
 
 def _plain(value: Any) -> Any:
@@ -93,6 +106,38 @@ class CheckedOptions(BaseModel):
         return {**(self.searcher or {}), **given}
 
 
+_Number = Annotated[int, Field(ge=1), _NUMPY_TOO, expected("a whole number of at least 1")]
+
+
+class CheckedNetworkOptions(BaseModel):
+    """Options of a network that passed; those of model and space are checked where they are made.
+
+    A cost model given by its options alone is `exact`.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    fuse: Annotated[Literal["keep", "tiles"], expected("keep or tiles")] = "keep"
+    passes: Annotated[Literal["free", "counted"], expected("free or counted")] = "free"
+    inputs: _Number = 1
+    gap: Annotated[
+        float, Field(ge=0, lt=1), expected("a share of at least 0 and below 1, such as 0.01")
+    ] = 0.01
+    cost_model: Any = "exact"
+    space: Annotated[
+        Mapping[str, Any] | None, expected("options of the space, such as {'tiles': 'divisors'}")
+    ] = None
+    store: Annotated[str | Path, expected("a path such as 'proofs.sqlite'")] = ":memory:"
+    workers: _Number = 1
+
+    @property
+    def model(self) -> CostModel | str:
+        """The cost model, or its name."""
+        if isinstance(self.cost_model, Mapping):
+            return load("exact", **self.cost_model)
+        return "exact" if self.cost_model is None else self.cost_model
+
+
 def checked_options(options: Mapping[str, Any]) -> CheckedOptions:
     """Options with their defaults.
 
@@ -100,3 +145,12 @@ def checked_options(options: Mapping[str, Any]) -> CheckedOptions:
         LibraryError: One is misspelt or of a wrong type; names it and what is expected.
     """
     return read_fields(CheckedOptions, options, "map", LibraryError, "options")
+
+
+def checked_network_options(options: Mapping[str, Any]) -> CheckedNetworkOptions:
+    """Options of a network with their defaults.
+
+    Raises:
+        LibraryError: One is misspelt or of a wrong type or value; names it and what is expected.
+    """
+    return read_fields(CheckedNetworkOptions, options, "map_network", LibraryError, "options")

@@ -56,11 +56,17 @@ def has_room(layer: Layer, chip: Chain, name: str, tiles: Tiles, doubled: bool =
     return all(room.taken(bits) <= room.bits for room in rooms_of(buffer, buffer.holds))
 
 
-def _needs(layer: Layer, nest: Nest, entry: NestLevel, tiles: Tiles, room: Room, box: bool) -> int:
+def _copies(nest: Nest, entry: NestLevel) -> list[int]:
+    """How often an entry's memory holds each tensor's tile; 0 where it does not."""
     copies = [times * kept for times, kept in zip(entry.copies, entry.keeps, strict=True)]
     if entry is nest.levels[0]:  # what is whole there has its room apart
         copies = [n * (not here) for n, here in zip(copies, nest.resident, strict=True)]
-    return room.taken(tile_bits(tile_elements(layer, tiles, box), nest.widths, copies))
+    return copies
+
+
+def _needs(layer: Layer, nest: Nest, entry: NestLevel, tiles: Tiles, room: Room, box: bool) -> int:
+    bits = tile_bits(tile_elements(layer, tiles, box), nest.widths, _copies(nest, entry))
+    return room.taken(bits)
 
 
 def _report(
@@ -83,6 +89,8 @@ def _report(
             name,
         )
     levers.append(f"raise {room.path} to {-(-sum(needs) // BYTE)}")
-    halved = any(entry.copies[t] > 1 for entry in entries for t in room.tensors)
+    held = [max(copies) for copies in zip(*(_copies(nest, one) for one in entries), strict=True)]
+    room = room._replace(tensors=tuple(t for t in room.tensors if held[t]))
+    halved = any(held[t] > 1 for t in room.tensors)
     what = f"layer {layer.name!r}: {name}"
     return no_room(ReasonCode.CAPACITY, what, sum(needs), room, levers, halved)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from layers.graph_builder import GraphBuilder, Shape
 from layers.importing.building import add_attention
 from layers.layer import Layer
-from layers.network_graph import KEEPS_SIZE, OUTSIDE, NodeKind, operand_sizes
+from layers.network_graph import KEEPS_SIZE, OUTSIDE, NodeKind, meets, operand_sizes
 
 WORDS = {
     NodeKind.NORM: ("norm", "softmax", "lrn", "softmin"),
@@ -27,16 +27,19 @@ ELEMENTWISE = ("batchnorm", "batch_norm", "batchnormalization")
 """Normalisations by constants."""
 
 
-def kind_of(operator: str, before: int, after: int) -> NodeKind:
-    """The kind of an operator without MACs that reads and writes so many elements."""
-    name = operator.lower()
+def kind_of(operator: str, operands: Sequence[Shape], result: Shape) -> NodeKind:
+    """The kind of an operator without MACs, by its name and the shapes that it reads and writes."""
+    name, before, after = operator.lower(), max(map(math.prod, operands)), math.prod(result)
     found = NodeKind.ELEMENTWISE
     if not any(word in name for word in ELEMENTWISE):
         kinds = (kind for kind, words in WORDS.items() if any(word in name for word in words))
         found = next(kinds, NodeKind.ELEMENTWISE)
     if found in KEEPS_SIZE and before > after:
         return NodeKind.CONCAT if found is NodeKind.LAYOUT else NodeKind.POOLING
-    return NodeKind.CONCAT if found is NodeKind.LAYOUT and before != after else found
+    if found is NodeKind.LAYOUT and before != after:
+        return NodeKind.CONCAT
+    met = found is not NodeKind.ELEMENTWISE or all(meets(one, result) for one in operands)
+    return found if met else NodeKind.CONCAT
 
 
 class Tracer:
@@ -90,7 +93,7 @@ class Tracer:
         given = [at for name in operands if (at := self._at.get(name, OUTSIDE)) != OUTSIDE]
         for result, shape in results:
             if given and shape and all(shape):
-                kind = kind_of(operator, self._graph.elements(given[0]), math.prod(shape))
+                kind = kind_of(operator, [self._graph.shape(one) for one in given], shape)
                 self._at[result] = self._graph.move(kind, f"{name}:{kind}", given, shape)
 
     def _meet(self, layer: Layer, given: Sequence[str]) -> list[str]:

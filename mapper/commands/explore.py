@@ -157,15 +157,15 @@ def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePla
     import layers
     from mapper.explore.exploration import ExplorePlan
     from mapper.explore.kept_design import KeptWorkload
-    from mapper.staying.kept_network import USUAL_GAP, check_keep
+    from mapper.staying.kept_network import check_keep
 
     usual = {one.name: one.default for one in fields(ExplorePlan)}
     for name in ("pretrained", "timeout"):
         if getattr(plan, name) != usual[name]:
             raise OptionError(f"--fuse keep: takes no --{name}; leave it out")
     check_keep(space.base, plan.workload.cost_model, plan.aims[0])
-    graph, gap = layers.graph_of(plan.network), plan.gap or USUAL_GAP
-    kept = KeptWorkload(graph, plan.workload.cost_model_options, counted, gap)
+    graph = layers.graph_of(plan.network)
+    kept = KeptWorkload(graph, plan.workload.cost_model_options, counted, plan.gap)
     return replace(plan, kept=kept)
 
 

@@ -41,7 +41,7 @@ class ProofOptions:
         no_proof: Do not say how far the answer is from the optimum.
     """
 
-    gap: float = option(0.0)
+    gap: float | None = option(None, kind=float, shown="0.0; with --fuse keep or tiles 0.01")
     timeout: float | None = option(
         None, kind=float, shown="none; the proof after another search: as long as that took"
     )
@@ -55,7 +55,7 @@ class ProofOptions:
         Raises:
             OptionError: One is out of range.
         """
-        if not 0 <= self.gap < 1:
+        if self.gap is not None and not 0 <= self.gap < 1:
             raise OptionError(
                 f"--gap: got {self.gap:g}, expected a share from 0 to below 1, such as 0.01"
             )
@@ -68,7 +68,7 @@ class ProofOptions:
         """The proof that follows a search, if any."""
         if self.no_proof and not self.certificate:
             return None
-        return After(self.gap, self.timeout, self.certificate)
+        return After(self.gap or 0.0, self.timeout, self.certificate)
 
 
 def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec) -> None:

@@ -102,6 +102,7 @@ def search_kept(
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     chip = check_keep(spec.accelerator, spec.cost_model, spec.objective)
+    gap = USUAL_GAP if proof.gap is None else proof.gap
     setting = StaySetting(chip, spec.cost_model_options, spec.space)
     with Store.open(results.location) as opened:
         prove = stored_proofs(opened, results.workers or cores(), SilentReporter())
@@ -118,7 +119,7 @@ def search_kept(
         try:
             kept = keep_network(
                 network,
-                NetworkProblem(graph, setting, run, shared.counted, proof.gap or USUAL_GAP),
+                NetworkProblem(graph, setting, run, shared.counted, gap),
                 spec.objective,
                 fused=FusedProblem if shared.fuse == "tiles" else None,
                 inputs=shared.inputs,

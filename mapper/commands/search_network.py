@@ -186,7 +186,7 @@ def _print(
     from maestro_env import Objective
     from mapper.network_runs import totals
     from mapper.show.language import language_lines
-    from mapper.show.network_table import print_network
+    from mapper.show.network_table import own_name, print_network
 
     rows = [_row(result) for result in results]
     whole = totals(results)
@@ -200,7 +200,7 @@ def _print(
         print_json({"network": network, **said, "shapes": rows, "totals": whole | more})
         return
     if language is not None:  # the settings of the pass stand above the table once
-        rows = [row | {"layer": row["layer"].removeprefix(_zoo_name(row["layer"]))} for row in rows]
+        rows = [row | {"layer": own_name(row["layer"])} for row in rows]
     whole_chip = None if any(result.cost is None for result in results) else results[0].chip
     print_network(network, rows, whole, Objective.parse(objective), whole_chip)
     if passes:
@@ -248,14 +248,6 @@ def _of_passes(passes: Mapping[str, float]) -> dict[str, float]:
         "pass_cycles": passes["latency_cycles"],
         "pass_energy_nj": passes["energy_nj"],
     }
-
-
-def _zoo_name(layer: str) -> str:
-    """The network in the name of a zoo's layer, with its dot; empty for the layer of a file."""
-    import layers
-
-    head, dot, _ = layer.partition(".")
-    return head + dot if layers.is_network(head) else ""
 
 
 def _by_token(

@@ -16,7 +16,7 @@ class StayOptions:
 
     Attributes:
         fuse: Of --network: whether tensors may stay in L2 from one layer to the next (keep), and
-            layers be fused tile by tile besides (tiles); proven within --gap, or 1 %.
+            layers be fused tile by tile besides (tiles); proven within --gap.
         passes: Of --network: whether nodes without MACs cost what they move.
     """
 

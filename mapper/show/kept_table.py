@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cost_models import Accelerator, Chain
 from layers import LanguageModel
 from mapper.show.language import language_lines
+from mapper.show.network_table import own_name
 from mapper.staying.kept_figures import comparison, kept_rows, stay_lines
 from mapper.staying.kept_network import KeptNetwork
 from mapper.staying.network_result import NetworkResult, NodeResult
@@ -22,12 +23,20 @@ FIGURES = (
 )
 
 
-def print_steps(title: str, chip: Accelerator | Chain, steps: Sequence[NodeResult]) -> None:
-    """Print the layers of a network, a row for each shape and what of it stays."""
+def print_steps(
+    title: str, chip: Accelerator | Chain, steps: Sequence[NodeResult], *, short: bool = False
+) -> None:
+    """Print the layers of a network, a row for each shape and what of it stays.
+
+    With `short` layers' names are those without the network's.
+    """
+    rows = kept_rows(steps)
+    if short:
+        rows = [row | {"layer": own_name(row["layer"])} for row in rows]
     fused = any(step.fused for step in steps)
     print_rows(
         title,
-        kept_rows(steps),
+        rows,
         "",
         [
             Column.name("layer"),
@@ -53,7 +62,7 @@ def print_evaluated(
 def print_kept(kept: KeptNetwork, language: LanguageModel | None = None) -> None:
     """Print the layers, all totals, what stays, and what a language model takes for a token."""
     title = f"{kept.network}: {len(kept.graph.layers)} layers, {kept.objective}"
-    print_steps(title, kept.chip, kept.best.steps)
+    print_steps(title, kept.chip, kept.best.steps, short=language is not None)
     print()
     print_rows(
         "Network",

@@ -17,6 +17,14 @@ FIGURES = ("latency_cycles", "energy_nj")
 """Figures that every row shows, whatever is minimised."""
 
 
+def own_name(layer: str) -> str:
+    """The name of a layer without that of its network, if that is one of the zoo."""
+    import layers
+
+    head, _, own = layer.partition(".")
+    return own if own and layers.is_network(head) else layer
+
+
 def print_network(
     network: str,
     rows: Sequence[Mapping[str, Any]],
@@ -43,7 +51,7 @@ def print_network(
         f"{_proven(rows)}\n"
     )
     print_rows(
-        f"{len(rows)} distinct shapes, searched in {totals['seconds']:.1f} s",
+        f"{len(rows)} distinct shapes, {_searched(totals['seconds'])}",
         rows,
         "",
         _columns(objective, rows),
@@ -53,6 +61,11 @@ def print_network(
         say("")
         for line in speed_lines(chip, *(totals[name] for name in (*FIGURES, "macs"))):
             say(line)
+
+
+def _searched(seconds: float) -> str:
+    """How long the search took that was done now."""
+    return f"searched in {seconds:.1f} s" if seconds else "searched before"
 
 
 def _proven(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -74,7 +74,7 @@ def proven(gap: float) -> str:
 
 
 def _share(before: float, after: float) -> str:
-    return f"{1 - after / before:.1%}" if before else "-"
+    return f"{1 - after / before:z.1%}" if before else "-"
 
 
 def stay_lines(kept: KeptNetwork) -> list[str]:

@@ -122,8 +122,15 @@ class NetworkProblem:
         return NetworkResult(tuple(steps), value, bound)
 
     def floor(self, weights: SumWeights, stay: bool = True) -> float:
-        """What no sum is below, by what is known already."""
-        return self.best_schedule(weights, stay, upper=False).bound
+        """What no sum is below, by what is known already.
+
+        Raises:
+            UnmappableError: A layer has no mapping.
+        """
+        bound = self.best_schedule(weights, stay, upper=False).bound
+        if math.isinf(bound):
+            raise UnmappableError(NO_MAPPING)
+        return bound
 
     def sum(self, weights: SumWeights, stay: bool = True) -> NetworkResult:
         """The network of the least latency, or energy; see :meth:`least`."""

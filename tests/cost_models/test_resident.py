@@ -167,3 +167,21 @@ def test_what_is_resident_on_a_list_of_levels_never_crosses_drams_boundary(
                 assert before.latency_cycles >= cost.latency_cycles
             found += 1
     assert found >= 4
+
+
+def test_a_memory_too_small_names_the_tensors_that_take_of_it() -> None:
+    fields = cost_models.load_chip("simba").to_dict()
+    small = fields | {
+        "levels": [
+            level | ({"bytes": 64} if level.get("name") == "GlobalBuffer" else {})
+            for level in fields["levels"]
+        ]
+    }
+    chip, layer = cost_models.Chain.from_dict(small), Layer.gemm("product", M=64, N=64, K=64)
+    space = Problem(layer, cost_models.load_chip("simba"), "energy", ExactModel()).space
+    for resident, named in (("", "for input, output"), ("input", "for output")):
+        model = cost_models.load("exact", **({"resident": resident} if resident else {}))
+        costs = [model.evaluate(layer, chip, one) for one in space.decode(space.sample(20, 0))]
+        refused = [str(cost.infeasible) for cost in costs if cost.infeasible is not None]
+        assert refused
+        assert all(f"{named}, limit 64 B" in one for one in refused)

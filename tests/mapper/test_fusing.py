@@ -260,9 +260,9 @@ def test_ctrl_c_is_gone_on_from(folder: Path, monkeypatch: pytest.MonkeyPatch, w
     assert json.loads(again) == json.loads(whole)
 
 
-@pytest.mark.parametrize("fuse", ["keep", "tiles"])
+@pytest.mark.parametrize("fuse", ["keep", "tiles", "keep -o energy"])
 def test_a_network_without_a_mapping_is_no_answer(folder: Path, fuse: str) -> None:
-    words = f"mapper search --network net.yaml --fuse {fuse} --workers 1 --l2-bytes 2 -o energy"
+    words = f"mapper search --network net.yaml --workers 1 --l2-bytes 2 --fuse {fuse}"
     code, out, err = in_process(shlex.split(words))
     assert (code, out) == (1, "")
     assert "a layer has no mapping on this chip" in err

@@ -47,7 +47,7 @@ def said(words: str) -> dict[str, Any]:
 
 
 def test_what_stays_saves_what_it_says(folder: Path) -> None:
-    found = said(f"{KEEP} --gap 1e-9 --json --out out")
+    found = said(f"{KEEP} --gap 0 --json --out out")
     keep, none = found["keep"], found["none"]
     plain = said(f"{SEARCH} --method optimal --json")["totals"]
     assert none["energy_nj"] == pytest.approx(plain["energy_nj"], rel=1e-12)

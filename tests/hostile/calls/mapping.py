@@ -1,4 +1,4 @@
-"""Hostile calls of `marl_mapper.map` and `map_many`."""
+"""Hostile calls of `marl_mapper.map`, `map_many` and `map_network`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from cost_models import Accelerator, AcceleratorError, CostModelError
 from layers import LayerError
 from maestro_env import MapSpace, MapSpaceError, ObjectiveError, ProblemError
 from mapper import PretrainedError, WatchError
+from mapper.staying.kept_network import KeepError
 from marl_mapper import LibraryError
 from tests.hostile.calls import Row
 
@@ -271,7 +272,30 @@ MANY_ROWS = [
     many("space full", MapSpaceError, "got 'full'", [LAYER], space="full"),
 ]  # fmt: skip
 
+
+def network(
+    name: str, error: type[Exception], says: str, *args: Any, given: Any = "mlp", **how: Any
+) -> Row:
+    def call() -> Any:
+        return marl_mapper.map_network(given, *args, **how)
+
+    return Row(f"network: {name}", call, error, says)
+
+
+NETWORK_ROWS = [
+    network("no layers", LibraryError, "no layers with MACs", given=layers.NetworkGraph(())),
+    network("a number", LibraryError, "network: got 3, expected a name, a file", given=3),
+    network("a number as chip", ProblemError, "accelerator: got 3", 3),
+    network("power", KeepError, "got the objective 'power'", "edge", "power"),
+    network("maestro", KeepError, "does not price what moves", cost_model="maestro"),
+    network("fuse all", LibraryError, "fuse: got 'all', expected keep or tiles", fuse="all"),
+    network("tiles on simba", KeepError, "expected a chip of two levels", "simba", fuse="tiles"),
+    network("inputs 0", LibraryError, "inputs: got 0, expected a whole number", inputs=0),
+    network("gap True", LibraryError, "gap: got True, expected a share", gap=True),
+    network("a misspelt option", LibraryError, "Did you mean 'passes'", pases="counted"),
+]
+
 ROWS = [
     *LAYERS, *CHIPS, *OBJECTIVES, *KEYWORDS, *METHODS, *SEEDS, *ENDS, *STORES, *MODELS, *SPACES,
-    *LIMITS, *MANY_ROWS,
+    *LIMITS, *MANY_ROWS, *NETWORK_ROWS,
 ]  # fmt: skip

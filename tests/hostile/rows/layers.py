@@ -147,9 +147,25 @@ ROWS = [
             (edges("x", "a"), "line 4: name: 'a' is already taken above"),
             (edges("x", "z", name="b"), "'z', which is never written"),
             (edges("x", source="x: [2, 5]"), "its input has 10 elements, expected 8"),
+            (edges("x", source="x: [n, 4]"), "sources.x.0: got 'n', expected a whole number"),
+            (edges("x", source="x: [2, 4], x: [4]"), "line 1: x: given twice; give it once"),
+            (
+                edges("x", source="x: [2, 4], y: [2, 3]")
+                + "  - {name: sum, kind: elementwise, inputs: [a, y], shape: [2, 4]}\n",
+                "shapes do not meet: reads 'y' of 2x3 and writes 2x4",
+            ),
         ]
     ),
     Row("mapper search --layer mlp.2 --fuse keep", "give --network N"),
+    *(
+        Row(f"mapper search --network mlp --fuse keep {words}", says)
+        for words, says in [
+            ("--cost-model maestro", "'maestro' does not price what moves between layers"),
+            ("--method ga", "is proven, expected the method optimal, not ga"),
+            ("-o area", "got the objective 'area', expected one of latency, energy, edp"),
+            ("--cache 4", "mlp has no tokens and no cache"),
+        ]
+    ),
     Row("mapper search --layer mlp.2 --fuse tiles", "--fuse tiles: a single layer has no others"),
     Row(
         "mapper search --network mlp --fuse tiles -a simba",
