@@ -13,7 +13,7 @@ import numpy as np
 
 from mapper.pretrained.decisions import KINDS
 from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, POINTER
-from marl_common import Float32Array, contiguous
+from marl_common import Float32Array
 
 Weights = dict[str, Float32Array]
 """Arrays by name, ``KIND.LAYER``."""
@@ -67,14 +67,13 @@ def scores(
     """
     from mapper.pretrained.kernel import score_rows
 
-    hidden = np.maximum(_affine(weights, f"{kind}.context1", context), 0)
-    hidden = np.maximum(_affine(weights, f"{kind}.context2", hidden), 0)
-    out = np.full(legal.shape, -np.inf, np.float32)
+    hidden = _affine(weights, f"{kind}.context1", context)
+    hidden = _affine(weights, f"{kind}.context2", np.maximum(hidden, 0, out=hidden))
+    np.maximum(hidden, 0, out=hidden)
     query, direct = (_affine(weights, f"{kind}.{name}", hidden) for name in ("query", "direct"))
-    own = (weights[f"{kind}.{name}"] for name in ("choice.weight", "pointer"))
-    choices, legal, weight, pointer = contiguous((choices, legal, *own))
-    inside, (rows, width) = np.empty(POINTER, np.float32), legal.shape
-    score_rows(choices, legal, query, direct, weight, pointer, inside, out, rows, width)
+    own = weights[f"{kind}.choice.weight"], weights[f"{kind}.pointer"]
+    inside, out = np.empty(POINTER, np.float32), np.empty(legal.shape, np.float32)
+    score_rows(choices, legal, query, direct, *own, inside, out, *legal.shape)
     return out
 
 
