@@ -186,11 +186,22 @@ def see_spread(
 
 
 @entry
+def rectify_rows(values: Float32Array, bias: Float32Array, rows: int, width: int) -> None:
+    """Add a bias to each of ``(rows, width)`` values, and cut what is below 0."""
+    for row in range(rows):
+        for h in range(width):
+            value = values[row * width + h] + bias[h]
+            values[row * width + h] = value if value > 0.0 else 0.0
+
+
+@entry
 def score_rows(
     choices: Float32Array,
     legal: BoolArray,
     query: Float32Array,
     direct: Float32Array,
+    query_bias: Float32Array,
+    direct_bias: Float32Array,
     weight: Float32Array,
     pointer: Float32Array,
     inside: Float32Array,
@@ -205,6 +216,8 @@ def score_rows(
         legal: ``(rows, width)``.
         query: ``(rows, POINTER)``.
         direct: ``(rows, CHOICE_FEATURES)``.
+        query_bias: ``(POINTER,)``.
+        direct_bias: ``(CHOICE_FEATURES,)``.
         weight: ``(CHOICE_FEATURES, POINTER)``.
         pointer: ``(POINTER,)``.
         inside: ``(POINTER,)`` work space.
@@ -218,18 +231,20 @@ def score_rows(
                 out[place] = -math.inf
                 continue
             for h in range(POINTER):
-                inside[h] = query[row * POINTER + h]
+                inside[h] = query[row * POINTER + h] + query_bias[h]
             score = 0.0
             for f in range(CHOICE_FEATURES):
                 value = choices[place * CHOICE_FEATURES + f]
                 if value == 0.0:
                     continue
-                score += value * direct[row * CHOICE_FEATURES + f]
+                score += value * (direct[row * CHOICE_FEATURES + f] + direct_bias[f])
                 for h in range(POINTER):
                     inside[h] += value * weight[f * POINTER + h]
-            for h in range(POINTER):
-                score += max(inside[h], 0.0) * pointer[h]
-            out[place] = score
+            even, odd = 0.0, 0.0  # two sums, that do not wait for each other
+            for h in range(0, POINTER, 2):
+                even += max(inside[h], 0.0) * pointer[h]
+                odd += max(inside[h + 1], 0.0) * pointer[h + 1]
+            out[place] = score + (even + odd)
 
 
 @entry

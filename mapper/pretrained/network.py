@@ -22,9 +22,9 @@ HIDDEN: Final = 96
 ROWS: Final = 32
 
 
-def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
-    """Shape of every array of the networks, by name."""
-    one = {
+def _shapes(hidden: int) -> dict[str, tuple[int, ...]]:
+    """Shape of every array of one network."""
+    return {
         "context1.weight": (CONTEXT_FEATURES, hidden),
         "context1.bias": (hidden,),
         "context2.weight": (hidden, hidden),
@@ -36,6 +36,14 @@ def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
         "choice.weight": (CHOICE_FEATURES, POINTER),
         "pointer": (POINTER,),
     }
+
+
+LAYERS: Final = tuple(_shapes(HIDDEN))
+
+
+def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
+    """Shape of every array of the networks, by name."""
+    one = _shapes(hidden)
     return {f"{kind}.{name}": shape for kind in KINDS for name, shape in one.items()}
 
 
@@ -65,26 +73,27 @@ def scores(
     Returns:
         ``(B, C)`` float32, -inf where a choice is not legal.
     """
-    from mapper.pretrained.kernel import score_rows
+    from mapper.pretrained.kernel import rectify_rows, score_rows
 
-    hidden = _affine(weights, f"{kind}.context1", context)
-    hidden = _affine(weights, f"{kind}.context2", np.maximum(hidden, 0, out=hidden))
-    np.maximum(hidden, 0, out=hidden)
-    query, direct = (_affine(weights, f"{kind}.{name}", hidden) for name in ("query", "direct"))
-    own = weights[f"{kind}.choice.weight"], weights[f"{kind}.pointer"]
+    own = {name: weights[f"{kind}.{name}"] for name in LAYERS}
+    hidden = context
+    for name in ("context1", "context2"):
+        hidden = _product(hidden, own[f"{name}.weight"])
+        rectify_rows(hidden, own[f"{name}.bias"], *hidden.shape)
+    query, direct = (_product(hidden, own[f"{name}.weight"]) for name in ("query", "direct"))
+    biases = own["query.bias"], own["direct.bias"]
     inside, out = np.empty(POINTER, np.float32), np.empty(legal.shape, np.float32)
-    score_rows(choices, legal, query, direct, *own, inside, out, *legal.shape)
+    pointer = own["choice.weight"], own["pointer"]
+    score_rows(choices, legal, query, direct, *biases, *pointer, inside, out, *legal.shape)
     return out
 
 
-def _affine(weights: Weights, name: str, x: Float32Array) -> Float32Array:
-    """A linear layer, a few rows at a time.
+def _product(x: Float32Array, weight: Float32Array) -> Float32Array:
+    """A matrix product, a few rows at a time.
 
-    So small, a product stays on one thread of the BLAS: waking others costs more than it saves.
+    So small, it stays on one thread of the BLAS: waking others costs more than it saves.
     """
-    weight = weights[f"{name}.weight"]
     y = np.empty((len(x), weight.shape[1]), np.float32)
     for low in range(0, len(x), ROWS):
         np.matmul(x[low : low + ROWS], weight, out=y[low : low + ROWS])
-    y += weights[f"{name}.bias"]
     return y
