@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,9 @@ from marl_common import IntArray
 
 OBJECTIVES = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
 """Objectives that were trained, with their exponents of latency and energy."""
+
+KEPT = 64
+"""Problems whose arrays are kept."""
 
 _WORK = np.zeros(1, Seen)
 _WORK["logs"] = np.log2(np.maximum(np.arange(LOGS), 1e-9)) / 8
@@ -63,6 +67,12 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
         begins[number] = nest.begin()
         _fill(found[number], nest)
     return ProblemArrays(found, values, begins, nests, _WORK.copy())
+
+
+@lru_cache(maxsize=KEPT)
+def arrays_of_one(problem: Problem) -> ProblemArrays:
+    """The arrays of a problem, kept for its next search."""
+    return arrays_of([problem])
 
 
 def weights_of(problem: Problem) -> tuple[float, float]:
