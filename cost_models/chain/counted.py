@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ CHUNK = 64
 """Nests at a time: their records and counts stay in a core's cache."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def place_of(*names: Any) -> int:
     """Which word of the kernel's record of counts has a count, by the simulator's name for it."""
     return WORDS["/".join(map(str, names))]

@@ -16,21 +16,14 @@ def spread_of(decision: int) -> int:
 
 
 @part
-def likeliest(scores: Float32Array, first: int, width: int) -> int:
-    """The highest of `width` scores from `first` on."""
-    best = 0
-    for c in range(1, width):
-        if scores[first + c] > scores[first + best]:
-            best = c
-    return best
-
-
-@part
 def drawn(
     scores: Float32Array, first: int, width: int, row: int, warm: Float32Array, draws: FloatArray
 ) -> int:
     """Draw one of `width` choices, whose scores begin at `first`, by the softmax of the scores."""
-    best, total = likeliest(scores, first, width), 0.0
+    best, total = 0, 0.0
+    for c in range(1, width):
+        if scores[first + c] > scores[first + best]:
+            best = c
     if warm[row] == 0.0:
         return best
     for c in range(width):

@@ -36,20 +36,10 @@ from marl_common import BoolArray, Float32Array, FloatArray, IntArray, address, 
 
 @entry
 def see_rows(
-    decision: int,
-    problems: ProblemRow,
-    values: IntArray,
-    options: int,
-    which: IntArray,
-    states: StateRow,
-    members: IntArray,
-    works: Seen,
-    contexts: Float32Array,
-    choices: Float32Array,
-    legal: BoolArray,
-    count: int,
-    width: int,
-) -> None:
+    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
+    states: StateRow, members: IntArray, works: Seen, contexts: Float32Array,
+    choices: Float32Array, legal: BoolArray, count: int, width: int,
+) -> None:  # fmt: skip
     """Fill in what rows observe at a decision, see `observation.Observation`.
 
     Args:
@@ -196,19 +186,10 @@ def rectify_rows(values: Float32Array, bias: Float32Array, rows: int, width: int
 
 @entry
 def score_rows(
-    choices: Float32Array,
-    legal: BoolArray,
-    query: Float32Array,
-    direct: Float32Array,
-    query_bias: Float32Array,
-    direct_bias: Float32Array,
-    weight: Float32Array,
-    pointer: Float32Array,
-    inside: Float32Array,
-    out: Float32Array,
-    rows: int,
-    width: int,
-) -> None:
+    choices: Float32Array, legal: BoolArray, query: Float32Array, direct: Float32Array,
+    query_bias: Float32Array, direct_bias: Float32Array, weight: Float32Array,
+    pointer: Float32Array, inside: Float32Array, out: Float32Array, rows: int, width: int,
+) -> None:  # fmt: skip
     """Fill in the score of every choice, see `network.scores`.
 
     Args:
@@ -249,20 +230,10 @@ def score_rows(
 
 @entry
 def draw_rows(
-    decision: int,
-    problems: ProblemRow,
-    values: IntArray,
-    options: int,
-    which: IntArray,
-    states: StateRow,
-    scores: Float32Array,
-    member: IntArray,
-    warm: Float32Array,
-    draws: FloatArray,
-    picks: IntArray,
-    rows: int,
-    width: int,
-) -> None:
+    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
+    states: StateRow, scores: Float32Array, member: IntArray, warm: Float32Array,
+    draws: FloatArray, picks: IntArray, rows: int, width: int,
+) -> None:  # fmt: skip
     """Draw a choice of each row by the softmax of its scores, and carry it out.
 
     Args:
@@ -290,19 +261,10 @@ def draw_rows(
 
 @entry
 def rank_rows(
-    decision: int,
-    problems: ProblemRow,
-    values: IntArray,
-    options: int,
-    which: IntArray,
-    states: StateRow,
-    legal: BoolArray,
-    member: IntArray,
-    keys: Float32Array,
-    picks: IntArray,
-    rows: int,
-    width: int,
-) -> None:
+    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
+    states: StateRow, legal: BoolArray, member: IntArray, keys: Float32Array, picks: IntArray,
+    rows: int, width: int,
+) -> None:  # fmt: skip
     """Rank the loops of each row, and carry that out; those that do not iterate stay innermost.
 
     Args:
@@ -335,15 +297,9 @@ def rank_rows(
 
 @entry
 def group_rows(
-    picks: IntArray,
-    columns: int,
-    table: IntArray,
-    member: IntArray,
-    first: IntArray,
-    rows: int,
-    groups: int,
-    width: int,
-) -> int:
+    picks: IntArray, columns: int, table: IntArray, member: IntArray, first: IntArray, rows: int,
+    groups: int, width: int,
+) -> int:  # fmt: skip
     """Split groups of rows by what they chose, and count the groups.
 
     Args:

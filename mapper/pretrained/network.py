@@ -22,9 +22,9 @@ HIDDEN: Final = 96
 ROWS: Final = 32
 
 
-def _shapes(hidden: int) -> dict[str, tuple[int, ...]]:
-    """Shape of every array of one network."""
-    return {
+def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
+    """Shape of every array of the networks, by name."""
+    one = {
         "context1.weight": (CONTEXT_FEATURES, hidden),
         "context1.bias": (hidden,),
         "context2.weight": (hidden, hidden),
@@ -36,14 +36,6 @@ def _shapes(hidden: int) -> dict[str, tuple[int, ...]]:
         "choice.weight": (CHOICE_FEATURES, POINTER),
         "pointer": (POINTER,),
     }
-
-
-LAYERS: Final = tuple(_shapes(HIDDEN))
-
-
-def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
-    """Shape of every array of the networks, by name."""
-    one = _shapes(hidden)
     return {f"{kind}.{name}": shape for kind in KINDS for name, shape in one.items()}
 
 
@@ -75,7 +67,7 @@ def scores(
     """
     from mapper.pretrained.kernel import rectify_rows, score_rows
 
-    own = {name: weights[f"{kind}.{name}"] for name in LAYERS}
+    own = {name.removeprefix(f"{kind}."): array for name, array in weights.items()}
     hidden = context
     for name in ("context1", "context2"):
         hidden = _product(hidden, own[f"{name}.weight"])

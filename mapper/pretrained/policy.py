@@ -102,9 +102,7 @@ class MappingPolicy:
                 draw_rows(decision.place, *given, found, member, still, draws, picks, count, width)
             if kept is not None:
                 kept.append(Taken(decision, seen.take(member), picks))
-            groups = group_rows(
-                picks, picks.shape[1], table, member, first, count, groups, width
-            )
+            groups = group_rows(picks, picks.shape[1], table, member, first, count, groups, width)
         return rows
 
 
@@ -123,7 +121,9 @@ def replay(arrays: ProblemArrays, which: IntArray, given: Rows) -> list[Taken]:
         seen = observe(decision.place, arrays, which, rows, np.arange(len(which)), width)
         picks, among = _picks(decision, arrays, which, given, seen.legal)
         _part(decision, rows)[:] = _part(decision, given)
-        _share_pool(decision, arrays, which, rows)
+        if (decision.kind, decision.number) == ("units", 1):  # clusters follow where PEs are shared
+            pooled = arrays.rows["pool"][which] > 0
+            rows["units"][pooled, 0] = given["units"][pooled, 0]
         legal = seen.legal & among[:, None] & np.take_along_axis(seen.legal, picks[:, :1], axis=1)
         found.append(Taken(decision, seen._replace(legal=legal), picks))
     return found
@@ -133,14 +133,6 @@ def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
     """Decisions in which a problem has something to choose, and how many choices there are."""
     most = arrays.counts[np.unique(which)].max(axis=0)
     return [(decision, n) for decision, n in zip(DECISIONS, most.tolist(), strict=True) if n > 1]
-
-
-def _share_pool(decision: Decision, arrays: ProblemArrays, which: IntArray, rows: Rows) -> None:
-    """Let there be as many clusters as their size allows, where PEs are shared; changes `rows`."""
-    if decision.kind == "units" and decision.number == 1:
-        pool = arrays.rows["pool"][which]
-        pooled = pool > 0
-        rows["units"][pooled, 0] = pool[pooled] // rows["units"][pooled, 1]
 
 
 def _part(decision: Decision, rows: Rows) -> IntArray:
