@@ -38,8 +38,6 @@ def main() -> object:
         raise SystemExit(2)
     del sys.argv[0]
     module = import_module(found[name])
-    if name == "field":
-        return module.main(sys.argv[1:])
     return module.TABLE.run() if hasattr(module, "TABLE") else module.main()
 
 

@@ -37,7 +37,6 @@ VARIANTS = {
     "autoregressive heads": "marl:policy=true:autoregressive=true",
     "the paper's method, autoregressive heads": "marl:mode=paper:autoregressive=true",
     "no entropy bonus": "marl:policy=true:entropy=0",
-    "warm start from a neighbour layer": "marl:warm_start=neighbour",
 }
 
 

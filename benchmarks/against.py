@@ -16,14 +16,13 @@ passes of a sparse layer of 64 units and 512 columns, a tenth of whose weights a
 from __future__ import annotations
 
 import os
-import resource
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import asked, show, write
+from benchmarks.frame import asked, children_s, show, write
 
 WORKER = """
 import dataclasses, sys, time
@@ -192,7 +191,7 @@ class Worker:
 
 def start_seconds(checkout: Path, words: list[str]) -> float:
     """Processor time of a process from its start to its end [s]."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = children_s()
     subprocess.run(
         [sys.executable, "-P", *words],
         env=environment(checkout),
@@ -200,8 +199,7 @@ def start_seconds(checkout: Path, words: list[str]) -> float:
         capture_output=True,
         check=True,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return children_s() - before
 
 
 def row(name: str, pairs: list[tuple[float, float]]) -> dict[str, Any]:

@@ -9,18 +9,15 @@ chip's prices change, so do optima, and result files of before are refused.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import maestro_env
 from baselines import prove
+from benchmarks.frame import Row, asked, known, write
 from cost_models import mapping_from
 from maestro_env import Problem
-from marl_common import atomic_write
 
 FILE = Path(maestro_env.__file__).parent / "bench.csv"
 FIELDS = ("number", "layer", "accelerator", "objective", "optimum", "mapping")
@@ -43,7 +40,7 @@ CASES = (
 """Layer, chip and objective; three chips have more than two levels."""
 
 
-def proven(number: int, layer: str, chip: str, objective: str) -> dict[str, Any]:
+def proven(number: int, layer: str, chip: str, objective: str) -> Row:
     """The row of a problem.
 
     Raises:
@@ -58,7 +55,7 @@ def proven(number: int, layer: str, chip: str, objective: str) -> dict[str, Any]
     return dict(zip(FIELDS, values, strict=True))
 
 
-def holds(row: dict[str, Any]) -> bool:
+def holds(row: Row) -> bool:
     """Whether today's model gives the mapping its value."""
     problem = Problem(row["layer"], row["accelerator"], row["objective"])
     mapping = mapping_from(json.loads(row["mapping"]))
@@ -67,27 +64,20 @@ def holds(row: dict[str, Any]) -> bool:
     return math.isclose(value, float(row["optimum"]), rel_tol=1e-9)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    args = parser.parse_args()
-    kept = {row["number"]: row for row in csv.DictReader(FILE.open())} if FILE.is_file() else {}
+def main() -> bool:
+    """Prove what is missing or stale; true where ``--check`` finds other optima."""
+    check = asked(__doc__, check=(False, "prove all of them again")).check
+    kept = {row["number"]: row for row in known(FILE)}
     rows = []
     for number, case in enumerate(CASES, 1):
         row = kept.get(str(number))
-        if args.check or row is None or not holds(row):
+        if check or row is None or not holds(row):
             row = proven(number, *case)
         rows.append(row)
-    if args.check and [float(row["optimum"]) for row in rows] != [
-        float(row["optimum"]) for row in kept.values()
-    ]:
-        raise SystemExit("the file has other optima; run python -m benchmarks bench_problems")
-    if not args.check:
-        with atomic_write(FILE) as draft, open(draft, "w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-
-
-if __name__ == "__main__":
-    main()
+    if not check:
+        write(FILE, FIELDS, rows)
+        return False
+    both = ([float(row["optimum"]) for row in some] for some in (rows, kept.values()))
+    same = next(both) == next(both)
+    print("the optima are the same" if same else "the file has other optima")
+    return not same

@@ -62,7 +62,9 @@ def _stages(
         options = [
             o.one(int(np.searchsorted(o.at, tile))) for o, tile in zip(offered, tiles, strict=True)
         ]
-        _, after = bounds.bound(node, options, kind)
+        bounds.tables.look_at([np.zeros(1, np.int64)] * len(tiles), np.array([kind]))
+        _, after = bounds.bound(node, options)
+        bounds.tables.cells = None
         found.append(_figures(bounds, after))
         node = bounds.child(node, kind, np.array(tiles))
     return found if np.isfinite(found).all() else None

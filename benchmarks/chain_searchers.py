@@ -1,7 +1,6 @@
 """Every searcher on every chip of the library that is a list of levels: 200 samples of four layers.
 
-Values are over the physical bound of the objective. Fails where a searcher finds no mapping. What a
-file holds already is not searched again, so that the same command goes on:
+Values are over the physical bound of the objective. Fails where a searcher finds no mapping:
 
     python -m benchmarks chain_searchers --out chain-searchers.csv
     python -m benchmarks chain_searchers --out chain-searchers.csv --summary means.csv
@@ -11,7 +10,6 @@ file holds already is not searched again, so that the same command goes on:
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import time
@@ -22,23 +20,18 @@ from typing import Any
 
 import baselines
 from baselines import SearcherError
-from benchmarks.frame import known, write
+from benchmarks.frame import Row, Table, known, refuse, write
+from benchmarks.house_hashes import comparable
 from cost_models import CHAINS
 from maestro_env import Problem
 
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768")
-OF_SEARCH = ("method", "chip", "layer", "objective", "seed")
-COLUMNS = (*OF_SEARCH, "samples", "ratio", "cpu_seconds")
 
 
-def comparable() -> list[str]:
+def of_any_depth() -> list[str]:
     """Searchers that take such chips, but for those that prove optima or take minutes."""
-    found = []
-    for name in baselines.names():
-        can = baselines.load(name).capabilities
-        if can.any_depth and not (can.proves_optimum or can.on_request) and name != "auto":
-            found.append(name)
-    return found
+    names = (name for name in comparable() if name != "auto")
+    return [name for name in names if baselines.load(name).capabilities.any_depth]
 
 
 def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -59,49 +52,55 @@ def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     ]
 
 
-def searched(method: str, chip: str, layer: str, objective: str, seed: int, samples: int) -> Any:
+def summed(given: Any) -> None:
+    """Write the means of a file."""
+    means = summary(known(given.out))
+    write(given.summary, means[0], means)
+
+
+def searched(given: Any, method: str, chip: str, layer: str, objective: str, seed: int) -> Row:
     """The row of one search."""
     problem = Problem(layer, chip, objective)
     start = time.process_time()
     try:
-        found = baselines.load(method).search(problem, samples, seed)
+        found = baselines.load(method).search(problem, given.samples, seed)
     except SearcherError as error:
-        raise SystemExit(str(error)) from None
-    spent = time.process_time() - start
+        refuse(str(error))
     assert problem.bound is not None
-    figures = (str(problem.samples), f"{found.best_value / problem.bound:.4g}", f"{spent:.2f}")
-    return dict(zip(COLUMNS, (method, chip, layer, objective, str(seed), *figures), strict=True))
+    return {
+        "samples": problem.samples,
+        "ratio": f"{found.best_value / problem.bound:.4g}",
+        "cpu_seconds": f"{time.process_time() - start:.2f}",
+    }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--methods", nargs="+", default=comparable())
-    parser.add_argument("--chips", nargs="+", choices=CHAINS, default=list(CHAINS))
-    parser.add_argument("--layers", nargs="+", default=list(LAYERS))
-    parser.add_argument("--objectives", nargs="+", default=["edp"])
-    parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--summary", type=Path, help="of --out, which is only read")
-    args = parser.parse_args()
-    rows = known(args.out)
-    if args.summary is not None:
-        means = summary(rows)
-        write(args.summary, means[0], means)
-        return
-    done = {tuple(row[name] for name in OF_SEARCH) for row in rows}
-    every = product(range(args.seeds), args.methods, args.chips, args.objectives, args.layers)
-    for seed, method, chip, objective, layer in every:
-        if (method, chip, layer, objective, str(seed)) in done:
-            continue
-        rows.append(searched(method, chip, layer, objective, seed, args.samples))
-        print(*rows[-1].values(), flush=True)
-        if args.out is not None:
-            write(args.out, COLUMNS, rows)
+def told(rows: list[Row], _: Any) -> bool:
+    """Print how many searches found no mapping; true where one did."""
     failed = sum(not math.isfinite(float(row["ratio"])) for row in rows)
-    if failed:
-        raise SystemExit(f"{failed} of {len(rows)} searches found no mapping")
+    print(f"{failed} of {len(rows)} searches found no mapping")
+    return failed > 0
 
 
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    ("method", "chip", "layer", "objective", "seed", "samples", "ratio", "cpu_seconds"),
+    lambda given: (
+        (method, chip, layer, objective, seed)
+        for seed, method, chip, objective, layer in product(
+            range(given.seeds), given.methods, given.chips, given.objectives, given.layers
+        )
+    ),
+    searched,
+    options={
+        "methods": of_any_depth(),
+        "chips": (list(CHAINS), None, CHAINS),
+        "layers": list(LAYERS),
+        "objectives": ["edp"],
+        "samples": 200,
+        "seeds": 1,
+        "summary": (Path, "of --out, which is only read"),
+    },
+    quick={"samples": 20},
+    told=told,
+    instead={"summary": summed},
+)

@@ -18,7 +18,7 @@ import numpy as np
 
 import baselines
 import layers
-from benchmarks.frame import Table
+from benchmarks.frame import Table, in_turns
 from cost_models import CHAINS, Chain
 from cost_models.chain.batch_costs import ChainCounter
 from cost_models.exact import ExactModel
@@ -65,13 +65,7 @@ def rates(layer: Layer, chip: Chain, worlds: int, runs: int) -> dict[str, float]
     works: dict[str, Callable[[], None]] = {
         "kernel": kernel, "model": batched, "environment": stepped,
     }  # fmt: skip
-    best = dict.fromkeys(works, float("inf"))
-    for _ in range(runs):
-        for name, work in works.items():
-            start = time.process_time()
-            work()
-            best[name] = min(best[name], time.process_time() - start)
-    return {name: worlds / seconds for name, seconds in best.items()}
+    return {name: worlds / min(taken) for name, taken in in_turns(works, runs).items()}
 
 
 def searched(layer: Layer, chip: Chain, samples: int) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import baselines
 import cost_models
 import layers
-from benchmarks.frame import asked
+from benchmarks.frame import asked, show
 from cost_models import PRESETS, Accelerator, Cost
 from cost_models.prices import chip_prices, open_levels
 from layers import Layer
@@ -60,7 +60,7 @@ def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
 
 
 def area() -> None:
-    print(f"{'chip':12} {'PEs':>6} {'MACs':>8} {'L1':>9} {'L2':>9} {'sum':>9} {'known':>7}  mm^2")
+    rows = []
     for name, chip in PRESETS.items():
         if open_levels(chip):
             continue
@@ -70,9 +70,11 @@ def area() -> None:
             chip.num_pes * prices.levels[2].area_um2,
             prices.levels[1].area_um2,
         ]
-        cells = " ".join(f"{part / 1e6:9.3f}" for part in (*parts, sum(parts)))
-        published, source = AREAS.get(name, (0.0, "no chip"))
-        print(f"{name:12} {chip.num_pes:6} {cells[1:]} {published or '-':>7}  {source}")
+        named = zip(("MACs", "L1", "L2", "sum"), (*parts, sum(parts)), strict=True)
+        published, source = AREAS.get(name, ("-", "no chip"))
+        row = {"chip": name, "PEs": chip.num_pes, **{n: part / 1e6 for n, part in named}}
+        rows.append(row | {"known [mm^2]": published, "source": source})
+    show(rows)
 
 
 def resnet18(samples: int, chips: Iterable[str]) -> None:
@@ -80,9 +82,7 @@ def resnet18(samples: int, chips: Iterable[str]) -> None:
         f"least EDP of {samples:,} samples a shape of annealing, seed 0; filters are tiled where "
         "PEs have capacities a tensor; PEs that have registers alone hold one output"
     )
-    print(
-        f"{'chip':12} {'layers':>6} {'ms':>9} {'mJ':>8} {'W':>7} {'MACs/cycle':>10} {'of peak':>7}"
-    )
+    rows = []
     shapes: dict[Layer, int] = {}
     for layer in layers.network("resnet18"):
         shape = layer.renamed("")
@@ -102,14 +102,19 @@ def resnet18(samples: int, chips: Iterable[str]) -> None:
         energy = sum(cost.energy_nj * shapes[shape] for shape, cost in done.items())
         macs = sum(shape.macs * shapes[shape] for shape in done)
         ms = cycles / ((chip.clock_mhz or 1000.0) * 1e3)
-        mapped = sum(shapes[shape] for shape in done)
         rate = macs / cycles if cycles else 0.0
-        print(
-            f"{name:12} {mapped:3}/{sum(shapes.values())} {ms:9.3f} {energy / 1e6:8.3f} "
-            f"{energy / ms / 1e6 if ms else 0:7.3f} {rate:10.1f} "
-            f"{rate / chip.peak_macs_per_cycle:7.1%}",
-            flush=True,
+        rows.append(
+            {
+                "chip": name,
+                "layers": f"{sum(shapes[one] for one in done)}/{sum(shapes.values())}",
+                "ms": ms,
+                "mJ": energy / 1e6,
+                "W": energy / ms / 1e6 if ms else 0.0,
+                "MACs/cycle": rate,
+                "of peak": rate / chip.peak_macs_per_cycle,
+            }
         )
+    show(rows)
 
 
 def main() -> None:

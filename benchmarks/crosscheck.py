@@ -19,12 +19,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from pathlib import Path
 
 import cost_models
+from benchmarks.crosscheck_timeloop_rules import slid
+from benchmarks.dividing_mapping import KEY, NO_BYPASS, DividingMapping
 from benchmarks.frame import asked, known, write
-from cost_models import Accelerator, Mapping
-from layers import DIMS, Layer, LayerKind
+from cost_models import Accelerator
 
 MEANING = {
     "brute-reload": ("none", "union"),
@@ -39,7 +41,6 @@ MEANING = {
 is :func:`benchmarks.crosscheck_timeloop_rules.slid`, a rule on the counts of "none". Timeloop
 and AccelForge give credit for the tile before alone, so that what a buffer still holds after a loop
 wraps is fetched again; of the tools only the walk `brute-retain` keeps all that is held."""
-INPUTS = ("dram_in", "l2r_in", "l1w_in")
 CYCLES = ("cycles_dram_bw1", "cycles_dram_bw4")
 
 BOUNDING_BOX = "tool takes the bounding box of a strided tile"
@@ -103,26 +104,22 @@ def compare(rows: Iterable[dict[str, str]], halo_time: str | None = None) -> Ite
         rows: Rows of the table.
         halo_time: The model's option; None takes the one that means what the tool does.
     """
-    # both read this module
-    from benchmarks.crosscheck_timeloop_rules import slid
-    from benchmarks.crosscheck_zigzag import DividingMapping
-
+    known_cases: dict[tuple[str, ...], DividingMapping] = {}
     for row in rows:
         if row["metric"] in CYCLES:
             continue
         meant, space = MEANING[row["tool"]]
-        key = tuple(row[name] for name in ("kind", "extents", "stride"))
-        how = tuple(row[name] for name in ("parallel", "orders", "tiles", "units"))
-        counts = _counts(key, how, "none" if meant == "slide" else halo_time or meant)
+        key = tuple(row[name] for name in KEY)
+        case = known_cases.setdefault(key, DividingMapping(row))
+        counts = _counts(case, "none" if meant == "slide" else halo_time or meant)
         if meant == "slide" and halo_time is None:
-            case = DividingMapping(row)
-            counts = slid(case, (frozenset(), frozenset()), counts, box=False)
+            counts = slid(case, NO_BYPASS, counts, box=False)
         metric = row["metric"]
         theirs = round(float(row["tool_value"]))
         ours = _count(counts, metric, space)
         if ours != theirs and row["tool"] == "timeloop" and halo_time is None:
             # where taps or the sliding axis are tiled or parallel it keeps what is still held
-            retained = _count(_counts(key, how, "retain"), metric, space)
+            retained = _count(_counts(case, "retain"), metric, space)
             ours = retained if retained == theirs else ours
         yield Compared(row, ours, theirs)
 
@@ -133,36 +130,12 @@ def _count(counts: dict[str, int], metric: str, space: str) -> int:
 
 
 @cache
-def _counts(key: tuple[str, ...], how: tuple[str, ...], halo_time: str) -> dict[str, int]:
-    kind, extents, stride = key
-    values = dict(zip(DIMS[:6], map(int, extents.split()), strict=True))
-    layer = Layer(
-        "case", LayerKind(kind), **_input_extents(values, int(stride)), stride=int(stride)
-    )
-    parallel, orders, tiles, units = how
-    clusters, pes = map(int, units.split("x"))
-    mapping = Mapping(
-        tuple(orders.split("/")),
-        tuple(parallel.split("/")),
-        tuple(
-            dict(zip(DIMS[:6], map(int, level.split()), strict=True))
-            for level in tiles.split(" / ")
-        ),
-        pes,
-    )
-    cost = cost_models.load("exact", halo_time=halo_time).evaluate(
-        layer, Accelerator(clusters * pes), mapping
-    )
+def _counts(case: DividingMapping, halo_time: str) -> dict[str, int]:
+    model, chip = cost_models.load("exact", halo_time=halo_time), Accelerator(prod(case.units))
+    cost = model.evaluate(case.layer(), chip, case.mapping())
     if cost.infeasible is not None:
-        raise SystemExit(f"{layer}: {cost.infeasible}")
+        raise SystemExit(f"{case.row}: {cost.infeasible}")
     return cost.counts
-
-
-def _input_extents(values: dict[str, int], stride: int) -> dict[str, int]:
-    """Y and X as a layer has them, from output rows and columns."""
-    rows = (values["Y"] - 1) * stride + values["R"]
-    columns = (values["X"] - 1) * stride + values["S"]
-    return values | {"Y": rows, "X": columns}
 
 
 def report(table: list[dict[str, str]], halo_time: str | None) -> None:

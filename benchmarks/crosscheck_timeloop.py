@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as MappingABC
-from functools import cache
+from functools import cache, partial
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,16 +25,16 @@ import yaml
 
 import cost_models
 from benchmarks import crosscheck_timeloop_rules as rules
-from benchmarks.crosscheck import INPUTS
-from benchmarks.crosscheck_zigzag import (
-    BYPASS,
+from benchmarks.dividing_mapping import (
+    INPUTS,
     KEY,
     NEST,
-    NOTHING,
+    NO_BYPASS,
     PASSES,
     Bypass,
     DividingMapping,
-    cases,
+    bypass_of,
+    counted,
 )
 from benchmarks.export_rules import Counts
 from cost_models import Accelerator
@@ -43,7 +43,6 @@ from mapper.export.loop_nest import MAC, LoopNest, loop_nest
 
 LETTERS = dict(zip(NEST, ("K", "C", "P", "Q", "R", "S"), strict=True))
 SPACES = dict(zip(TENSORS, ("Inputs", "Weights", "Outputs"), strict=True))
-NO_BYPASS: Bypass = (NOTHING, NOTHING)
 STATISTICS = "timeloop-model.stats.txt"
 SECONDS = 60.0
 MODELS = {
@@ -291,19 +290,13 @@ class ComparedCounts(NamedTuple):
 
 def lines(program: str, path: Path) -> Iterator[dict[str, str]]:
     """Timeloop's counts of every mapping of a table under every bypass, a line each."""
-    for case in cases(path):
-        for bypass in BYPASS:
-            passing = {
-                name: " ".join(sorted(part)) for name, part in zip(PASSES, bypass, strict=True)
-            }
-            for metric, value in timeloop_counts(program, case, bypass).items():
-                yield case.row | passing | {"metric": metric, "timeloop": str(value)}
+    return counted(path, "timeloop", partial(timeloop_counts, program))
 
 
 @cache
 def _ours(key: tuple[str, ...], passes: tuple[str, ...], halo: str) -> dict[str, int]:
     case = DividingMapping(dict(zip(KEY, key, strict=True)))
-    bypass = frozenset(passes[0].split()), frozenset(passes[1].split())
+    bypass = bypass_of(dict(zip(PASSES, passes, strict=True)))
     if halo == "slide":
         return rules.slid(case, bypass, _ours(key, passes, "none"), box=True)
     cost = MODELS[halo].evaluate(case.layer(), Accelerator(prod(case.units)), case.mapping(bypass))
@@ -327,8 +320,7 @@ def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedCounts]:
 def by_rules(line: dict[str, str], given: rules.Rules = rules.ALL) -> int:
     """An input count of :func:`lines` by Timeloop's rules."""
     case = DividingMapping({name: line[name] for name in KEY})
-    l2, l1 = (frozenset(line[name].split()) for name in PASSES)
-    return rules.input_count(case, (l2, l1), line["metric"], given)
+    return rules.input_count(case, bypass_of(line), line["metric"], given)
 
 
 def cause(line: dict[str, str], retained: int) -> str:

@@ -22,7 +22,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from benchmarks.crosscheck_zigzag import Bypass, DividingMapping
+from benchmarks.dividing_mapping import Bypass, DividingMapping
 from layers import footprint
 
 EXTRAPOLATES = (
@@ -93,10 +93,6 @@ def input_count(case: DividingMapping, bypass: Bypass, metric: str, rules: Rules
     if "input" in bypass[1]:  # every MAC reads its own (ComputeTemporalWorkingSet, level 0)
         return prod(case.extents.values()) // prod(case.units) * readers
     return fetched(_steps(case, (0, 1)), _input(case, case.tiles[1]), rules) * readers
-
-
-SLID = ("dram_in", "l2r_in", "l2r_in_tile", "l1w_in")
-"""Counts that :func:`slid` changes."""
 
 
 def slid(case: DividingMapping, bypass: Bypass, none: dict[str, int], box: bool) -> dict[str, int]:

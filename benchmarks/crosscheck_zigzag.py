@@ -11,38 +11,45 @@ counts element moves of whole tiles, as the exact model does under ``halo_time=n
 
 from __future__ import annotations
 
+import logging
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cost_models
-from benchmarks.crosscheck import INPUTS
+from benchmarks.dividing_mapping import (
+    CLUSTERS_INSIDE,
+    INPUTS,
+    KEY,
+    PASSES,
+    Bypass,
+    DividingMapping,
+    bypass_of,
+    counted,
+)
+from benchmarks.export_cases import Case
+from benchmarks.export_counts import zigzag_evaluated, zigzag_moves
 from benchmarks.frame import asked, known, write
-from cost_models import Accelerator, Mapping
-from layers import DIMS, TENSORS, Layer, LayerKind
+from cost_models import Accelerator
 
-NEST = DIMS[:6]
-Bypass = tuple[frozenset[str], frozenset[str]]
-KEY = ("kind", "extents", "stride", "parallel", "orders", "tiles", "units")
-PASSES = ("l2_passes", "l1_passes")
 MODEL = cost_models.load("exact", halo_time="none", energy="maestro", area="maestro")
-NOTHING: frozenset[str] = frozenset()
-_SOME = [frozenset({tensor}) for tensor in TENSORS]
-_PAIRS = [frozenset(TENSORS) - one for one in _SOME]
-BYPASS = [(l2, l1) for l2, l1 in product([NOTHING, *_SOME, *_PAIRS], repeat=2) if not l2 & l1]
-"""Tensors that pass L2, and that pass L1: every choice that leaves each tensor a level."""
-EQUATIONS = {
-    "CONV": "O[k][y][x]+=W[k][c][r][s]*I[c][iy][ix]",
-    "DSCONV": "O[c][y][x]+=W[c][r][s]*I[c][iy][ix]",
-    "GEMM": "O[k][y]+=W[k][c]*I[c][y]",
+MOVES = {
+    "dram_in": ("DRAM", "input", "RD_OUT_TO_LOW"),
+    "l2r_in": ("L2", "input", "RD_OUT_TO_LOW"),
+    "l1w_in": ("L1", "input", "WR_IN_BY_HIGH"),
+    "dram_fil": ("DRAM", "filter", "RD_OUT_TO_LOW"),
+    "l2r_fil": ("L2", "filter", "RD_OUT_TO_LOW"),
+    "l1w_fil": ("L1", "filter", "WR_IN_BY_HIGH"),
+    "dram_out_w": ("DRAM", "output", "WR_IN_BY_LOW"),
+    "dram_out_r": ("DRAM", "output", "RD_OUT_TO_LOW"),
+    "l2w_out": ("L2", "output", "WR_IN_BY_LOW"),
+    "l2r_psum": ("L2", "output", "RD_OUT_TO_LOW"),
+    "l1drain_out": ("L1", "output", "RD_OUT_TO_HIGH"),
 }
-OPERANDS = dict(zip(TENSORS, "IWO", strict=True))
-
-CLUSTERS_INSIDE = "ZigZag lays clusters inside the inner loops, where neighbours share more halo"
-"""Why input counts differ where clusters and inner loops both cut an axis of a sliding window."""
+"""Our counts: the level, the tensor, and the direction in ZigZag's words."""
 
 
 class ComparedMoves(NamedTuple):
@@ -54,170 +61,14 @@ class ComparedMoves(NamedTuple):
     cause: str
 
 
-class DividingMapping:
-    """A dividing mapping of a layer.
-
-    Args:
-        row: A row of the table of tools.
-    """
-
-    def __init__(self, row: dict[str, str]) -> None:
-        self.row = {name: row[name] for name in KEY}
-        self.kind, self.stride = row["kind"], int(row["stride"])
-        self.extents = dict(zip(NEST, map(int, row["extents"].split()), strict=True))
-        self.orders = row["orders"].split("/")
-        self.parallel = row["parallel"].split("/")
-        self.units = [int(n) for n in row["units"].split("x")]
-        self.tiles = [
-            dict(zip(NEST, map(int, level.split()), strict=True))
-            for level in row["tiles"].split(" / ")
-        ]
-
-    def loops(self, level: int) -> list[tuple[str, int]]:
-        """Temporal loops of a level (0 outer, 1 inner, 2 in a PE), the innermost first."""
-        whole = (self.extents, *self.tiles)[level]
-        if level == 2:
-            return [(d, n) for d, n in whole.items() if n > 1]
-        found = []
-        for d in reversed(self.orders[level]):
-            steps = whole[d] // self.tiles[level][d]
-            steps //= self.units[level] if d == self.parallel[level] else 1
-            if steps > 1:
-                found.append((d, steps))
-        return found
-
-    @property
-    def spread(self) -> list[tuple[str, int]]:
-        """What is spread over clusters, and over PEs."""
-        return [(d, n) for d, n in zip(self.parallel, self.units, strict=True) if n > 1]
-
-    @property
-    def cause(self) -> str:
-        """Why its input counts may differ; empty where they may not."""
-        d = self.parallel[0]
-        taps = {"Y": "R", "X": "S"}.get(d)
-        cut = self.units[0] > 1 and any(d == inner for inner, _ in self.loops(1))
-        return CLUSTERS_INSIDE if cut and taps and self.extents[taps] > 1 else ""
-
-    def layer(self) -> Layer:
-        """The layer."""
-        sizes = dict(self.extents)
-        for axis, taps in (("Y", "R"), ("X", "S")):
-            sizes[axis] = (sizes[axis] - 1) * self.stride + sizes[taps]
-        return Layer("case", LayerKind(self.kind), **sizes, stride=self.stride)
-
-    def mapping(self, bypass: Bypass) -> Mapping:
-        """The mapping."""
-        orders, parallel = self.orders, self.parallel
-        return Mapping(
-            (orders[0], orders[1]), (parallel[0], parallel[1]), (self.tiles[0], self.tiles[1]),
-            self.units[1], bypass=bypass,
-        )  # fmt: skip
-
-
-class _AnyMemory:
-    """A memory of ZigZag's of which nothing but its moves is asked."""
-
-    def get_memory_level(self, *_: Any) -> _AnyMemory:
-        return self
-
-    def get_max_bandwidth(self, *_: Any) -> int:
-        return 1
-
-
-def layer_node(case: DividingMapping) -> Any:
-    """The layer as ZigZag has it."""
-    from zigzag.datatypes import MemoryOperand
-    from zigzag.parser.workload_factory import LayerNodeFactory
-    from zigzag.workload.layer_node import LayerNode, MappingAttributes
-
-    nothing: Any = None
-    equation = EQUATIONS[case.kind]
-    dims = [d for d in NEST if f"[{d.lower()}]" in equation]
-    windows = ["ix=%d*x+1*s", "iy=%d*y+1*r"] if "iy" in equation else []
-    data = {
-        "id": 0,
-        "name": "case",
-        "operator_type": "Conv",
-        "equation": equation,
-        "loop_dims": dims,
-        "loop_sizes": [case.extents[d] for d in dims],
-        "operand_precision": {"O": 8, "O_final": 8, "W": 8, "I": 8},
-        "dimension_relations": [text % case.stride for text in windows],
-        "operand_source": {"I": 0, "W": 0},
-        "padding": None,
-        "pr_loop_dims": None,
-        "pr_loop_sizes": None,
-    }
-    attributes = LayerNodeFactory(data, None).create_node_attr()
-    links: Any = _OneMemoryOperand(MemoryOperand("I1"))
-    return LayerNode(0, "case", attributes, MappingAttributes(nothing, nothing, links, nothing))
-
-
-class _OneMemoryOperand:
-    """Any operand's memory."""
-
-    def __init__(self, operand: Any) -> None:
-        self.operand = operand
-
-    def __getitem__(self, _: Any) -> Any:
-        return self.operand
-
-
-def zigzag_counts(case: DividingMapping, node: Any, bypass: Bypass) -> dict[str, int]:
-    """ZigZag's moves by our names of the counts, and its compute cycles."""
-    from zigzag.datatypes import LayerDim, LayerOperand
-    from zigzag.mapping.data_movement import DataDirection, DataMoveAttr
-    from zigzag.mapping.mapping import Mapping as ZigZagMapping
-    from zigzag.mapping.temporal_mapping import TemporalMapping, TemporalMappingType
-
-    def named(loops: list[tuple[str, int]]) -> list[tuple[Any, int]]:
-        return [(LayerDim(d), n) for d, n in loops]
-
-    outer, inner, own = (named(case.loops(level)) for level in range(3))
-    temporal: dict[Any, list[Any]] = {}
-    spatial: dict[Any, list[Any]] = {}
-    for tensor, letter in OPERANDS.items():
-        levels, spread = [own, inner, outer], [[], named(case.spread), [], []]
-        if tensor in bypass[1]:
-            levels, spread = [own + inner, outer], [named(case.spread), [], []]
-        elif tensor in bypass[0]:
-            levels, spread = [own, inner + outer], [[], named(case.spread), []]
-        temporal[LayerOperand(letter)] = levels
-        spatial[LayerOperand(letter)] = spread
-    times = TemporalMapping(temporal, node, TemporalMappingType.UNEVEN)
-    memory: Any = _AnyMemory()
-    moved = ZigZagMapping(memory, spatial, times, node).unit_mem_data_movement
-
-    def moves(tensor: str, level: int, way: str) -> int:
-        """Of a level (0 DRAM, 1 L2, 2 L1) that the tensor does not pass."""
-        kept = [0] + [n + 1 for n in range(2) if tensor not in bypass[n]]
-        patterns = moved[LayerOperand(OPERANDS[tensor])]
-        pattern = patterns[len(patterns) - 1 - kept.index(level)]
-        counts = pattern.get_attribute(DataMoveAttr.DATA_ELEM_MOVE_COUNT)
-        return round(counts.get(DataDirection[way]))
-
-    found = {"compute_cycles": times.total_cycle}
-    for tensor, short in (("input", "in"), ("filter", "fil")):
-        found[f"dram_{short}"] = moves(tensor, 0, "RD_OUT_TO_LOW")
-        if tensor not in bypass[0]:
-            found[f"l2r_{short}"] = moves(tensor, 1, "RD_OUT_TO_LOW")
-        if tensor not in bypass[1]:
-            found[f"l1w_{short}"] = moves(tensor, 2, "WR_IN_BY_HIGH")
-    found["dram_out_w"] = moves("output", 0, "WR_IN_BY_LOW")
-    found["dram_out_r"] = moves("output", 0, "RD_OUT_TO_LOW")
-    if "output" not in bypass[0]:
-        found["l2w_out"] = moves("output", 1, "WR_IN_BY_LOW")
-        found["l2r_psum"] = moves("output", 1, "RD_OUT_TO_LOW")
-    if "output" not in bypass[1]:
-        found["l1drain_out"] = moves("output", 2, "RD_OUT_TO_HIGH")
-    return found
-
-
-def cases(path: Path) -> list[DividingMapping]:
-    """The mappings of a table, each once."""
-    rows = {tuple(row[name] for name in KEY): row for row in known(path)}
-    return [DividingMapping(row) for row in rows.values()]
+def zigzag_counts(case: DividingMapping, bypass: Bypass) -> dict[str, int]:
+    """ZigZag's moves by our names of the counts, and its compute cycles, of an exported mapping."""
+    export = Case(case.layer(), Accelerator(prod(case.units)), case.mapping(bypass))
+    with tempfile.TemporaryDirectory() as folder:
+        found = zigzag_evaluated(export, Path(folder))
+    moves = zigzag_moves(export, found)
+    counts = {name: moves[move] for name, move in MOVES.items() if move in moves}
+    return {"compute_cycles": found.temporal_mapping.total_cycle} | counts
 
 
 def ours(case: DividingMapping, bypass: Bypass) -> dict[str, int]:
@@ -229,14 +80,8 @@ def ours(case: DividingMapping, bypass: Bypass) -> dict[str, int]:
 
 def lines(path: Path) -> Iterator[dict[str, str]]:
     """ZigZag's counts of every mapping of a table under every bypass, a line each."""
-    for case in cases(path):
-        node = layer_node(case)
-        for bypass in BYPASS:
-            passing = {
-                name: " ".join(sorted(part)) for name, part in zip(PASSES, bypass, strict=True)
-            }
-            for metric, value in zigzag_counts(case, node, bypass).items():
-                yield case.row | passing | {"metric": metric, "zigzag": str(value)}
+    logging.disable(logging.CRITICAL)
+    return counted(path, "zigzag", zigzag_counts)
 
 
 def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedMoves]:
@@ -246,8 +91,7 @@ def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedMoves]:
         key = tuple(line[name] for name in (*KEY, *PASSES))
         case = DividingMapping(line)
         if key not in counts:
-            l2, l1 = (frozenset(line[name].split()) for name in PASSES)
-            counts[key] = ours(case, (l2, l1))
+            counts[key] = ours(case, bypass_of(line))
         yield ComparedMoves(line, counts[key][line["metric"]], int(line["zigzag"]), case.cause)
 
 

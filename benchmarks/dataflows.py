@@ -16,9 +16,9 @@ from typing import Any
 
 import baselines
 from baselines import known_optimum, prove
-from benchmarks.frame import Row, Table
+from benchmarks.frame import Row, Table, show
 from maestro_env import DATAFLOWS, Problem
-from marl_runs import colour, geometric_mean, new_figure, save_figure
+from marl_runs import colour, geometric_mean, panel_grid, save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "figures" / "dataflows.png"
@@ -46,22 +46,20 @@ def row_of(given: Any, chip: str, layer: str) -> Row:
     return row
 
 
-def summary(found: list[dict[str, Any]]) -> str:
-    """Geometric means by chip, as Markdown."""
-    columns = [*DATAFLOWS, "best of all"]
-    lines = ["| chip | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
+def summary(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Geometric means by chip."""
+    table = []
     for chip in {row["chip"]: None for row in found}:
         here = [row for row in found if row["chip"] == chip]
-        means = [geometric_mean([row[name] for row in here]) for name in DATAFLOWS]
-        means.append(geometric_mean([min(row[name] for name in DATAFLOWS) for row in here]))
-        lines.append(f"| {chip} | " + " | ".join(f"{mean:.2f}x" for mean in means) + " |")
-    return "\n".join(lines)
+        means = {name: geometric_mean([row[name] for row in here]) for name in DATAFLOWS}
+        best = geometric_mean([min(row[name] for name in DATAFLOWS) for row in here])
+        table.append({"chip": chip, **means, "best of all": best})
+    return table
 
 
 def draw(found: list[dict[str, Any]]) -> None:
     """A strip of dots for each dataflow and chip, with its geometric mean."""
-    figure = new_figure(9.0, 3.6)
-    panels = figure.subplots(1, len(CHIPS), sharey=True)
+    figure, panels = panel_grid(len(CHIPS), len(CHIPS), (3.0, 3.6), sharey=True)
     for axis, chip in zip(panels, CHIPS, strict=True):
         here = [row for row in found if row["chip"] == chip]
         for place, name in enumerate(DATAFLOWS):
@@ -87,7 +85,7 @@ def told(rows: list[Row], given: Any) -> None:
     found = [row | {name: float(row[name]) for name in names} for row in rows]
     if not given.quick:
         draw(found)
-    print(summary(found))
+    show(summary(found))
     if unproven := [row["gap"] for row in found if row["gap"] > 1e-9]:
         print(f"{len(unproven)} of {len(found)} references are not proven, "
               f"at most {max(unproven):.1%} above")  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -115,7 +114,7 @@ def import_seconds(repeats: int) -> tuple[float, list[str]]:
     return min(times), sorted(loaded)
 
 
-def measure(arguments: argparse.Namespace) -> dict[str, Any]:
+def measure(arguments: Any) -> dict[str, Any]:
     """All figures."""
     layer, repeats = arguments.layer, arguments.repeats
     worlds, bare = vector(layer, arguments.worlds, 8, repeats)

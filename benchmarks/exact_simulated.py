@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import Table
+from benchmarks.seed_lines import Sums, seed_table
 from cost_models import Accelerator, CostBatch, MappingBatch
 from cost_models.exact import ExactModel
 from cost_models.exact.simulator_model import SimulatorModel
@@ -127,9 +127,8 @@ def run(seed: int, mappings: int, max_macs: int, padded: bool = False) -> tuple[
     return feasible, differ
 
 
-def told(rows: list[dict[str, str]], _: Any) -> bool:
+def told(total: Sums, _: Any) -> bool:
     """Print sums; true where something differs."""
-    total = {name: sum(float(row[name]) for row in rows) for name in (*FIELDS, "cpu_s")}
     print(
         f"{total['mappings']:,.0f} mappings ({total['feasible']:,.0f} feasible): "
         f"{total['differ']:.0f} differ, {total['cpu_s']:.0f} s of processor time"
@@ -137,18 +136,12 @@ def told(rows: list[dict[str, str]], _: Any) -> bool:
     return total["differ"] > 0
 
 
-TABLE = Table(
+TABLE = seed_table(
     __doc__,
-    ("seed", "cpu_s", *FIELDS),
-    lambda given: ((seed,) for seed in range(given.start, given.start + given.seeds)),
+    FIELDS,
     lambda given, seed: dict(
         zip(FIELDS, (PER_SEED, *run(seed, PER_SEED, given.max_macs, given.padded)), strict=True)
     ),
-    options={
-        "seeds": (1, "how many seeds"),
-        "start": (0, "the first seed"),
-        "max_macs": 60,
-        "padded": (False, "all padding is free, and there is"),
-    },
-    told=told,
+    told,
+    options={"max_macs": 60, "padded": (False, "all padding is free, and there is")},
 )

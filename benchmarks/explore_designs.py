@@ -10,10 +10,7 @@ middle and the same command after it; both must write the same rows. With `--fus
 
 from __future__ import annotations
 
-import argparse
-import csv
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+
+from benchmarks.frame import asked, children_s, known, write
 
 SWEEP = {
     "--network": "resnet18",
@@ -54,11 +53,9 @@ def command(folder: Path, designs: int | None, name: str) -> list[str]:
 
 def timed(words: list[str]) -> tuple[float, float]:
     """Wall and processor time [s] of a command and its workers."""
-    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    began, before = time.perf_counter(), children_s()
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return time.perf_counter() - began, cpu
+    return time.perf_counter() - began, children_s() - before
 
 
 def killed(words: list[str], after_s: float) -> None:
@@ -72,41 +69,33 @@ def killed(words: list[str], after_s: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--designs", type=int, default=1000)
-    parser.add_argument("--csv", type=Path)
-    parser.add_argument("--no-kill", action="store_true")
-    parser.add_argument("--fuse", choices=["none", "keep"], default="none")
-    options = parser.parse_args()
+    given = asked(
+        __doc__,
+        designs=1000,
+        csv=Path,
+        no_kill=False,
+        fuse=("none", None, ("none", "keep")),
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        kept = options.fuse == "keep"
-        wall, cpu = timed(command(folder, None if kept else options.designs, "whole"))
-        with (folder / "whole.csv").open(encoding="utf-8") as text:
-            rows = list(csv.DictReader(text))
+        kept = given.fuse == "keep"
+        wall, cpu = timed(command(folder, None if kept else given.designs, "whole"))
+        rows = known(folder / "whole.csv")
         front = [row for row in rows if row["front"] == "1"]
         gaps = [float(row["gap"]) for row in (rows if kept else front)]
         figures = {
-            "designs": len(rows) if kept else options.designs,
+            "designs": len(rows) if kept else given.designs,
             "front": len(front),
             **({"median_gap": median(gaps)} if kept else {}),
             "largest_gap": max(gaps),
             "wall_s": round(wall, 1),
             "cpu_s": round(cpu, 1),
         }
-        if not options.no_kill and not kept:
-            words = command(folder, options.designs, "killed")
+        if not given.no_kill and not kept:
+            words = command(folder, given.designs, "killed")
             killed(words, wall / 2)
             rest, _ = timed(words)
             same = (folder / "killed.csv").read_text() == (folder / "whole.csv").read_text()
             figures |= {"after_kill_s": round(rest, 1), "same_rows": same}
     print(figures)
-    if options.csv is not None:
-        with options.csv.open("w", encoding="utf-8", newline="") as text:
-            writer = csv.DictWriter(text, list(figures))
-            writer.writeheader()
-            writer.writerow(figures)
-
-
-if __name__ == "__main__":
-    main()
+    write(given.csv, figures, [figures])

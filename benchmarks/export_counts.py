@@ -103,23 +103,28 @@ def zigzag_evaluated(case: Case, folder: Path) -> Any:
     )
 
 
-def zigzag_says(case: Case, found: Any) -> Counts:
-    """Elements that ZigZag moves in and out of every memory."""
+def zigzag_moves(case: Case, found: Any) -> Counts:
+    """Elements that ZigZag moves, by memory, tensor and direction in its words."""
     from zigzag.datatypes import LayerOperand
     from zigzag.mapping.data_movement import DataDirection, DataMoveAttr
 
-    ways = {
-        "read": (DataDirection.RD_OUT_TO_LOW, DataDirection.RD_OUT_TO_HIGH),
-        "write": (DataDirection.WR_IN_BY_LOW, DataDirection.WR_IN_BY_HIGH),
-    }
-    counts: Counts = {}
+    moves: Counts = {}
     for tensor in TENSORS:
         patterns = found.mapping.unit_mem_data_movement[LayerOperand(LAYER_OPERAND[tensor])]
         stays = zigzag_stays(case.nest, tensor)[-2::-1]  # memories from the MACs outwards
         for pattern, stay in zip(patterns, stays, strict=True):
             moved = pattern.get_attribute(DataMoveAttr.DATA_ELEM_MOVE_COUNT)
-            for way, directions in ways.items():
-                counts[stay.memory, tensor, way] = round(sum(moved.get(one) for one in directions))
+            for way in DataDirection:
+                moves[stay.memory, tensor, way.name] = round(moved.get(way))
+    return moves
+
+
+def zigzag_says(case: Case, found: Any) -> Counts:
+    """Elements that ZigZag moves in and out of every memory."""
+    counts: Counts = {}
+    for (memory, tensor, direction), moved in zigzag_moves(case, found).items():
+        key = (memory, tensor, "read" if direction.startswith("RD") else "write")
+        counts[key] = counts.get(key, 0) + moved
     return counts
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from marl_common import atomic_write
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 Row = dict[str, Any]
+Name = TypeVar("Name")
 FEW = 2
 """Rows of a table under `--quick`."""
 
@@ -106,6 +108,36 @@ def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
     return min(walls), min(cpus)
 
 
+def children_s() -> float:
+    """Processor time of all processes that this one started and that have ended [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def in_turns(
+    works: Mapping[Name, Callable[[], object]],
+    turns: int = 1,
+    seconds: float = 0.0,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[Name, list[float]]:
+    """Times of pieces of work [s]; they take turns, so that another's load meets all alike.
+
+    Args:
+        works: The pieces.
+        turns: How often each is done, at least.
+        seconds: How long they are done, together and at least [s].
+        clock: What tells the time.
+    """
+    found: dict[Name, list[float]] = {name: [] for name in works}
+    begun = clock()
+    while len(found[next(iter(works))]) < turns or clock() < begun + seconds:
+        for name, work in works.items():
+            start = clock()
+            work()
+            found[name].append(clock() - start)
+    return found
+
+
 def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
     """Print figures by name, a line each, or as JSON."""
     if as_json:
@@ -182,23 +214,26 @@ class Table:
 
     Args:
         doc: Docstring of the benchmark.
-        columns: Those of the key, then those that `row` gives, and `cpu_s` where it is measured.
+        columns: Those of the key, then those that `row` gives, and `cpu_s` where it is measured;
+            or what gives them by the options.
         keys: Keys of the rows that the options ask for.
         row: The further columns of a key, of the options and the key; or of several rows.
         file: Where rows go by default, in docs/data; nowhere where it is empty.
         options: Options besides the common ones, as `asked` takes them.
         quick: Values of options under `--quick`.
         told: Prints what all rows show; true where something in them is wrong.
+        instead: What is done in place of the table where an option is given, by its name.
     """
 
     doc: str | None
-    columns: Sequence[str]
+    columns: Sequence[str] | Callable[[argparse.Namespace], Sequence[str]]
     keys: Callable[[argparse.Namespace], Iterable[Sequence[Any]]]
     row: Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]]
     file: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
     told: Callable[[list[Row], argparse.Namespace], object] = nothing
+    instead: Mapping[str, Callable[[argparse.Namespace], object]] = field(default_factory=dict)
 
     def run(self) -> bool:
         """Make the rows that are missing; whether something is wrong."""
@@ -213,6 +248,10 @@ class Table:
             vars(given).update(self.quick)
         elif given.out is None and self.file:
             given.out = DATA / self.file
+        for name, work in self.instead.items():
+            if getattr(given, name):
+                return bool(work(given))
+        columns = self.columns(given) if callable(self.columns) else self.columns
         part, parts = given.share or (0, 1)
         keys = islice(self.keys(given), part, None, parts)
 
@@ -224,4 +263,4 @@ class Table:
             return some
 
         few = islice(keys, FEW if given.quick else None)
-        return bool(self.told(filled(given.out, self.columns, few, row), given))
+        return bool(self.told(filled(given.out, columns, few, row), given))

@@ -20,15 +20,14 @@ Prints how many rows are equal, and the first counts that differ. Exits with 1 i
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.frame import asked, refuse
 from benchmarks.nest_counts import COUNTERS, Counts, differing
 from cost_models.exact.nest import Lanes, Nest, NestLevel, Port, Rules, Window
 from layers import DIMS, TENSORS
@@ -182,19 +181,12 @@ def compare(rows: list[Row], name: str) -> int:
     return differ
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--only", choices=tuple(COUNTERS), help="one way of counting alone")
-    args = parser.parse_args()
+def main() -> bool:
+    """Compare; true where something differs."""
+    given = asked(__doc__, file_=Path, only=(str, "one way of counting alone", tuple(COUNTERS)))
     try:
-        rows = read(args.file)
+        rows = read(given.file)
     except (OSError, UnicodeDecodeError, RowError) as error:
-        print(f"levels: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    names = [args.only] if args.only else ["kernel", "simulator"]
-    raise SystemExit(sum([compare(rows, name) for name in names]) > 0)
-
-
-if __name__ == "__main__":
-    main()
+        refuse(f"levels: {error}")
+    names = [given.only] if given.only else ["kernel", "simulator"]
+    return sum([compare(rows, name) for name in names]) > 0

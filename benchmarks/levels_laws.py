@@ -9,19 +9,19 @@ units. Work is done seed by seed, 1,000 answers each; ``--out`` and ``--share`` 
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from benchmarks.nest_counts import Counts
 from benchmarks.nest_energy import Accesses, accesses, keepers, memories
-from benchmarks.seed_lines import run_seeds, seed_options
+from benchmarks.seed_lines import Sums, print_sums, seed_table
 from cost_models import CostModelError
 from cost_models.exact.nest import INPUT, OUTPUT, Nest, P, Port, Q, R, S, Window
 from cost_models.exact.nest_counts import count
@@ -206,11 +206,11 @@ def with_room(rng: np.random.Generator, nest: Nest) -> Nest:
     return replace(nest, levels=tuple(levels))
 
 
-def run(seed: int, answers: int) -> Counter[str]:
+def run(given: Any, seed: int) -> Counter[str]:
     """Try all laws on so many answers drawn from a seed; how many break each, and are refused."""
     found: Counter[str] = Counter()
     number = 0
-    while found["answers"] < answers:
+    while found["answers"] < given.answers:
         rng = np.random.default_rng((seed, number))
         draw = random_nest if number % 2 else whole_layer_nest
         nest = with_room(rng, draw(rng, 1 + number // 2 % 5))
@@ -238,18 +238,12 @@ FIELDS = (
 )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    seed_options(parser)
-    parser.add_argument("--answers", type=int, default=PER_SEED, help="a seed")
-    args = parser.parse_args()
-    total = run_seeds(args, FIELDS, lambda seed: run(seed, args.answers))
-    for name in FIELDS:
-        print(f"{total[name]:12,.0f}  {name}")
+def told(total: Sums, _: Any) -> bool:
+    """Print how many answers break a law; true where one does."""
     broken = sum(total[name] for name in ("refused though tiles fit", *LAWS))
-    print(f"{broken:12,.0f}  broken in all; {total['cpu_s']:.0f} s of processor time")
-    raise SystemExit(broken > 0)
+    return print_sums(total, FIELDS, broken, "broken")
 
 
-if __name__ == "__main__":
-    main()
+TABLE = seed_table(
+    __doc__, FIELDS, run, told, options={"answers": (PER_SEED, "a seed")}, quick={"answers": 100}
+)

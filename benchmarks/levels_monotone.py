@@ -16,17 +16,17 @@ does a space a seed, and fails if an optimum is higher than that of the space be
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 
 from benchmarks.nest_energy import Price, energies
-from benchmarks.seed_lines import run_seeds, seed_options
+from benchmarks.seed_lines import Sums, print_sums, seed_table
 from cost_models import CostModelError
 from cost_models.exact.nest import ONE, Lanes, Nest, NestLevel, Port, Window
 from cost_models.exact.nest_counts import count
@@ -172,7 +172,7 @@ def _faster(port: Port | None) -> Port:
     return Port(2 * port.read - 1, 2 * port.write - 1)
 
 
-def run(seed: int) -> Counter[str]:
+def run(_: Any, seed: int) -> Counter[str]:
     """Enumerate a space before and after each change; what is higher, and what lower."""
     rng = np.random.default_rng(seed)
     space = random_space(rng)
@@ -189,17 +189,10 @@ def run(seed: int) -> Counter[str]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    seed_options(parser)
-    args = parser.parse_args()
-    total = run_seeds(args, FIELDS, run)
-    for name in FIELDS:
-        print(f"{total[name]:12,.0f}  {name}")
+def told(total: Sums, _: Any) -> bool:
+    """Print what became higher and lower; true where something became higher."""
     higher = sum(n for name, n in total.items() if ": higher " in name)
-    print(f"{higher:12,.0f}  higher in all; {total['cpu_s']:.0f} s of processor time")
-    raise SystemExit(higher > 0)
+    return print_sums(total, FIELDS, higher, "higher")
 
 
-if __name__ == "__main__":
-    main()
+TABLE = seed_table(__doc__, FIELDS, run, told)

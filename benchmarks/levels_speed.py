@@ -1,6 +1,6 @@
 """Speed of the exact model on chains of three and four memories: two tables of random nests.
 
-    python -m benchmarks levels_speed --csv docs/data/levels-speed.csv
+    python -m benchmarks levels_speed
 
 The first table's nests are those that a search of a deep chip takes by default: tiles of K, C, P,
 Q, N and G that nest, of a random number of steps each (its logarithm is uniform), as even as steps
@@ -16,16 +16,13 @@ the clock out and sums what passes each port instead.
 
 from __future__ import annotations
 
-import argparse
-import csv
-import statistics
-import time
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 import layers
+from benchmarks.frame import Row, Table, best_of
 from cost_models.exact.kernel import count_nests
 from cost_models.exact.nest import ONE, Nest, NestLevel, Port, R, S, Window
 from cost_models.exact.nest_counts import record_of
@@ -93,48 +90,38 @@ def seconds(nests: Any, stepwise: bool, runs: int) -> float:
     nests["stepwise"] = stepwise
     work, counts = np.zeros(1, Work), np.zeros(len(nests), Counts)
     status = np.zeros(len(nests), np.int64)
-    best = float("inf")
-    for _ in range(runs):
-        start = time.process_time()
-        count_nests(work, nests, counts, status, len(nests))
-        best = min(best, time.process_time() - start)
+    _, best = best_of(runs, lambda: count_nests(work, nests, counts, status, len(nests)))
     if (status != COUNTED).any():
         raise SystemExit(f"{int((status != COUNTED).sum())} of {len(nests)} nests were not counted")
     return best
 
 
-def speeds(table: str, memories: int, nests: int, runs: int) -> list[tuple[str, float, float]]:
-    """Nests a second of each layer, and the share of the clock; the last row is the median."""
-    rows: list[tuple[str, float, float]] = []
-    for name in LAYERS:
-        rng, layer = np.random.default_rng(memories), layers.get(name)
-        drawn = (random_nest(rng, layer, memories, WHOLE[table]) for _ in range(nests))
-        records = np.concatenate([record_of(nest) for nest in drawn])
-        whole, without = (seconds(records, stepwise, runs) for stepwise in (True, False))
-        rows.append((name, nests / whole, 1 - without / whole))
-    middle = statistics.median(row[1] for row in rows), statistics.median(row[2] for row in rows)
-    return [*rows, ("median", *middle)]
+def row_of(given: Any, table: str, memories: int, name: str) -> Row:
+    """Nests a second of a layer, and the share of the clock."""
+    rng, layer = np.random.default_rng(memories), layers.get(name)
+    drawn = (random_nest(rng, layer, memories, WHOLE[table]) for _ in range(given.nests))
+    records = np.concatenate([record_of(nest) for nest in drawn])
+    whole, without = (seconds(records, stepwise, given.runs) for stepwise in (True, False))
+    figures = (round(given.nests / whole), round(1 - without / whole, 2))
+    return dict(zip(FIGURES, figures, strict=True))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--nests", type=int, default=2000, help="of each layer and depth")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--csv", type=Path, help="write both tables there too")
-    args = parser.parse_args()
-    lines: list[list[object]] = [["nests", "memories", "layer", "nests_per_s", "clock_share"]]
-    for table in WHOLE:
-        for memories in (3, 4):
-            for name, rate, share in speeds(table, memories, args.nests, args.runs):
-                print(f"{table:7} {memories} memories  {name:14} {rate:10,.0f} nests/s", end="")
-                print(f"  (clock {share:.0%})", flush=True)
-                lines.append([table, memories, name, round(rate), round(share, 2)])
-    if args.csv is not None:
-        with args.csv.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines)
+def told(rows: list[Row], _: Any) -> None:
+    """Print medians over the layers."""
+    for table, memories in dict.fromkeys((row["nests"], row["memories"]) for row in rows):
+        mine = [row for row in rows if (row["nests"], row["memories"]) == (table, memories)]
+        rate, share = (np.median([float(row[name]) for row in mine]) for name in FIGURES)
+        print(f"{table:7} {memories} memories: {rate:,.0f} nests/s, clock {share:.0%}")
 
 
-if __name__ == "__main__":
-    main()
+FIGURES = ("nests_per_s", "clock_share")
+TABLE = Table(
+    __doc__,
+    ("nests", "memories", "layer", *FIGURES),
+    lambda _: product(WHOLE, (3, 4), LAYERS),
+    row_of,
+    "levels-speed.csv",
+    {"nests": (2000, "of each layer and depth"), "runs": 5},
+    {"nests": 50, "runs": 1},
+    told,
+)

@@ -4,32 +4,24 @@
 
 Four layers on `archgym`, four on `edge`, three objectives each (`--cases table3`: the eight of the
 paper's Table III, on `edge`; `two`: two on `archgym`, for methods that take minutes).
-Every finished run is a line of the results file, which this process alone writes; the same command
-continues, and `--no-run` only says which runs are missing. A method may carry options of its
-config: `marl:policy=false` is marl without its policies, and `marl:warm_start=neighbour` begins
-with what 5,000 samples on the network's nearest layer taught.
+``mapper compare`` runs them, and keeps them in a store beside the results file, so that the same
+command goes on; the file has a line a finished run, of earlier commands too. A method may carry
+options of its config: `marl:policy=false` is marl without its policies.
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import json
+import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
-from scipy import stats
 
-import baselines
-from benchmarks import neighbours
-from benchmarks.frame import asked, refuse
-from benchmarks.pool import worked
-from maestro_env import Problem
+from benchmarks.frame import asked
+from marl_common import atomic_write
+from marl_runs import mean_interval
 
 Run = dict[str, Any]
 CASES = {
@@ -61,30 +53,6 @@ FIRST = 100
 """The anytime area begins here: before it, every method draws its first population."""
 
 
-def parse_method(text: str) -> tuple[str, dict[str, Any]]:
-    """``name:option=value:option=value`` as a name and options."""
-    name, *pairs = text.split(":")
-    return name, {key: yaml.safe_load(value) for key, value in (p.split("=") for p in pairs)}
-
-
-def wanted(arguments: argparse.Namespace) -> Iterator[Run]:
-    """Every run that the arguments ask for, seed by seed, so that a table fills evenly."""
-    for seed in range(arguments.seeds):
-        for method in arguments.methods.split(","):
-            for accelerator, layers in CASES[arguments.cases].items():
-                for layer in layers:
-                    for objective in arguments.objectives.split(","):
-                        yield {
-                            "cost_model": arguments.cost_model,
-                            "accelerator": accelerator,
-                            "layer": layer,
-                            "objective": objective,
-                            "method": method,
-                            "seed": seed,
-                            "budget": arguments.budget,
-                        }
-
-
 def key(run: Run) -> tuple[Any, ...]:
     """What makes two runs the same."""
     names = ("cost_model", "accelerator", "layer", "objective", "method", "seed", "budget")
@@ -96,80 +64,29 @@ def case(run: Run) -> tuple[Any, ...]:
     return run["cost_model"], run["accelerator"], run["layer"], run["objective"]
 
 
-_warm: set[tuple[str, str]] = set()
-"""Pairs of method and cost model that this process has imported already."""
+def compared(given: Any, accelerator: str, layers: tuple[str, ...]) -> list[Run]:
+    """What ``mapper compare`` finds on layers on an accelerator; ends where it does not end well.
 
-
-def warm_up(run: Run) -> None:
-    """Import what a search needs, once a process: its time is not counted."""
-    name, options = parse_method(run["method"])
-    if (name, run["cost_model"]) in _warm:
-        return
-    options.pop("warm_start", None)
-    with contextlib.suppress(Exception):  # a fault shows up in the run itself
-        searcher = baselines.load(name, **options)
-        samples = 300 if searcher.capabilities.max_samples is None else 8
-        problem = Problem(run["layer"], run["accelerator"], run["objective"], run["cost_model"])
-        searcher.search(problem, min(samples, run["budget"]), run["seed"])
-    _warm.add((name, run["cost_model"]))
-
-
-def search(run: Run) -> Run:
-    """Run one search and keep its curve."""
-    warm_up(run)
-    problem = Problem(run["layer"], run["accelerator"], run["objective"], run["cost_model"])
-    name, options = parse_method(run["method"])
-    if options.get("warm_start") == "neighbour":
-        options["warm_start"] = neighbours.policies(run)
-    begin = time.process_time()
-    result = baselines.load(name, **options).search(problem, run["budget"], run["seed"])
-    return {
-        **run,
-        "samples": result.samples,
-        "best": result.best_value,
-        "cpu_s": time.process_time() - begin,
-        "curve": [list(step) for step in result.improvements],
-    }
-
-
-def run_missing(todo: list[Run], workers: int, results: Path) -> Iterator[Run]:
-    """Search what is missing, a line of the results file each; one that fails stops no other."""
-    kept = 0
-    try:
-        with results.open("a") as stream:
-            for run, found in worked(search, todo, workers):
-                if isinstance(found, Exception):
-                    print(f"failed: {label(run)}: {found}", file=sys.stderr)
-                    continue
-                stream.write(json.dumps(found) + "\n")
-                stream.flush()
-                kept += 1
-                yield found
-    except KeyboardInterrupt:
-        print(f"interrupted: {kept} new runs kept; the same command continues", file=sys.stderr)
-        sys.exit(130)
-
-
-def label(run: Run) -> str:
-    """A run in words."""
-    return f"{run['method']} on {', '.join(case(run)[::-1])}, seed {run['seed']}"
-
-
-def curve(run: Run, places: np.ndarray) -> np.ndarray:
-    """Best value so far after each number of samples; inf before the first."""
-    if not run["curve"]:
-        return np.full(len(places), np.inf)
-    n, value = np.array(run["curve"]).T
-    rows = np.searchsorted(n, places, side="right") - 1
-    return np.where(rows >= 0, value[np.maximum(rows, 0)], np.inf)
+    Raises:
+        SystemExit: An option is wrong, or the command was interrupted.
+    """
+    words = [sys.executable, "-m", "mapper", "compare", "-l", ",".join(layers), "-a", accelerator]
+    for name in ("objectives", "methods", "cost_model", "budget", "seeds", "workers"):
+        words += ["--" + name.replace("_", "-"), str(getattr(given, name))]
+    words += ["--store", str(given.results.with_suffix(".db")), "--format", "json"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1):  # 1: some runs failed, as was said
+        raise SystemExit(done.returncode)
+    found: list[Run] = json.loads(done.stdout)
+    return [run | {"best": np.inf if run["best"] is None else run["best"]} for run in found]
 
 
 def interval(logs: np.ndarray) -> tuple[float, float]:
     """The 95 % interval of a mean over cases (Student's t); nothing is said of fewer than two."""
     if len(logs) < 2:
         return -np.inf, np.inf
-    half = stats.t.ppf(0.975, len(logs) - 1) * np.std(logs, ddof=1) / np.sqrt(len(logs))
-    return float(np.mean(logs) - half), float(np.mean(logs) + half)
+    mean, half = mean_interval(logs)
+    return float(mean - half), float(mean + half)
 
 
 def seeds_of(runs: list[Run], method: str) -> str:
@@ -182,17 +99,6 @@ def seeds_of(runs: list[Run], method: str) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def missing_lines(missing: list[Run], cases: int) -> Iterator[str]:
-    """A line a method and seed that lacks runs: which, by name where they are few."""
-    groups: dict[tuple[str, int], list[Run]] = {}
-    for run in missing:
-        groups.setdefault((run["method"], run["seed"]), []).append(run)
-    for (method, seed), runs in groups.items():
-        names = "; ".join(", ".join(case(run)[1:]) for run in runs)
-        which = "all" if len(runs) == cases else names
-        yield f"missing: {method}, seed {seed}: {len(runs)} of {cases} cases ({which})"
-
-
 def main() -> None:
     given = asked(
         __doc__,
@@ -203,16 +109,11 @@ def main() -> None:
         budget=20_000,
         seeds=5,
         results=Path("marl_cases.jsonl"),
-        workers=(1, "processes of one thread each"),
-        no_run=(False, "only say which runs the results file lacks"),
+        workers=(1, "processes"),
     )
-    if given.workers < 1:
-        refuse(f"argument --workers: {given.workers}; expected 1 or more")
     lines = given.results.read_text().splitlines() if given.results.exists() else []
-    done = {key(run) for run in map(json.loads, lines)}
-    runs = list(wanted(given))
-    if not given.no_run:
-        todo = [run for run in runs if key(run) not in done]
-        done.update(map(key, run_missing(todo, given.workers, given.results)))
-    missing = [run for run in runs if key(run) not in done]
-    print(*missing_lines(missing, len({case(run) for run in runs})), sep="\n", file=sys.stderr)
+    runs = {key(run): run for run in map(json.loads, lines)}
+    for accelerator, layers in CASES[given.cases].items():
+        runs |= {key(run): run for run in compared(given, accelerator, layers)}
+    with atomic_write(given.results) as draft:
+        draft.write_text("".join(json.dumps(run) + "\n" for run in runs.values()))

@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks import marl_cases, methods_table
 from benchmarks.frame import DATA, asked, known, show
-from marl_runs import geometric_mean, holm, two_level_ratio
+from marl_runs import first_below, geometric_mean, holm, two_level_ratio
 
 RUNS = DATA / "marl-controls-runs.csv"
 TABLES = {"methods": DATA / "marl-controls.csv", "pairs": DATA / "marl-controls-pairs.csv"}
@@ -37,11 +37,6 @@ PAIRS = (
 )
 Run = dict[str, Any]
 Medians = dict[str, dict[tuple[Any, ...], float]]
-
-
-def arrival(run: Run, reference: float) -> int | str:
-    """Samples until a run was within 5 % of the reference; nothing where it never was."""
-    return next((n for n, value in run["curve"] if value <= TARGET * reference), "")
 
 
 def kept(paths: list[Path]) -> list[Run]:
@@ -59,7 +54,9 @@ def kept(paths: list[Path]) -> list[Run]:
                     "method": run["method"],
                     "seed": run["seed"],
                     "best": repr(run["best"]),
-                    "samples to 5 %": arrival(run, reference[marl_cases.case(run)]),
+                    "samples to 5 %": first_below(
+                        run["curve"], TARGET * reference[marl_cases.case(run)]
+                    ),
                     "cpu_s": round(run["cpu_s"], 2),
                 }
             )

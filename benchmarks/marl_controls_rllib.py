@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks import marl_cases, marl_controls, methods_table
 from benchmarks.frame import asked, show
-from marl_runs import geometric_mean
+from marl_runs import first_below, geometric_mean
 
 BUDGET = 5_000
 METHODS = (
@@ -35,7 +35,9 @@ def rows_of(runs: list[marl_controls.Run], cost_model: str) -> list[dict[str, An
         ratios = [run["best"] / reference[marl_cases.case(run)] for run in mine]
         low, high = marl_cases.interval(np.log(ratios))
         arrivals = [
-            marl_controls.arrival(run, reference[marl_cases.case(run)]) or np.inf for run in mine
+            first_below(run["curve"], marl_controls.TARGET * reference[marl_cases.case(run)])
+            or np.inf
+            for run in mine
         ]
         middle = float(np.median(arrivals))
         rows.append(

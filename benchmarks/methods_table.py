@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks import case_optima, frame, marl_cases
 from benchmarks.frame import asked, known, rounded, show
-from marl_runs import geometric_mean
+from marl_runs import best_so_far, first_below, geometric_mean
 
 Run = dict[str, Any]
 GAP = ("above the best known [%]", "gap to optimum [%]")
@@ -109,9 +109,9 @@ def figures_of(
     for (method, name), alike in groups.items():
         base, budget = reference[name], alike[0]["budget"]
         places = np.unique(np.geomspace(marl_cases.FIRST, budget, 200).astype(int))
-        arrivals = [next((n for n, v in r["curve"] if v <= target * base), np.inf) for r in alike]
+        arrivals = [first_below(run["curve"], target * base) or np.inf for run in alike]
         logs = [
-            np.log(np.minimum(marl_cases.curve(run, places), 1e3 * base) / base).mean()
+            np.log(np.minimum(best_so_far(run["curve"], places), 1e3 * base) / base).mean()
             for run in alike
         ]
         found.setdefault(method, {})[name] = CaseFigures(

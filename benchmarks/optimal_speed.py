@@ -15,7 +15,7 @@ import numpy as np
 
 import layers
 from baselines import prove
-from benchmarks.frame import Table
+from benchmarks.frame import Row, Table, show
 from layers import Layer
 from maestro_env import Problem
 
@@ -52,21 +52,18 @@ def row_of(
     }
 
 
-def summary(rows: list[dict[str, str]]) -> str:
-    """One line for each model, accelerator and objective."""
-    lines = ["| model | chip | objective | shapes | proven | worst gap | median | 95 % | all |"]
-    lines.append("|---" * 9 + "|")
-    for case in dict.fromkeys((r["model"], r["accelerator"], r["objective"]) for r in rows):
-        mine = [r for r in rows if (r["model"], r["accelerator"], r["objective"]) == case]
-        times = np.array([float(r["cpu_s"]) for r in mine])
-        proven = sum(r["status"] in ("optimal", "empty") for r in mine)
-        worst = max(float(r["gap"]) for r in mine)
-        quantiles = (np.median(times), np.quantile(times, 0.95), times.max())
-        shown = " | ".join(f"{q:.2f} s" for q in quantiles)
-        lines.append(
-            f"| {' | '.join(case)} | {len(mine)} | {proven} | {100 * worst:.4f} % | {shown} |"
-        )
-    return "\n".join(lines)
+def told(rows: list[Row], _: Any) -> None:
+    """Print a row a model, accelerator and objective."""
+    names, table = ("model", "accelerator", "objective"), []
+    for case in dict.fromkeys(tuple(row[name] for name in names) for row in rows):
+        mine = [row for row in rows if tuple(row[name] for name in names) == case]
+        times = [float(row["cpu_s"]) for row in mine]
+        one: Row = dict(zip(names, case, strict=True)) | {"shapes": len(mine)}
+        one["proven"] = sum(row["status"] in ("optimal", "empty") for row in mine)
+        one["worst gap [%]"] = 100 * max(float(row["gap"]) for row in mine)
+        one |= {f"{q:.0%} [s]": np.quantile(times, q) for q in (0.5, 0.95, 1.0)}
+        table.append(one)
+    show(table)
 
 
 def keys(given: Any) -> Iterator[tuple[Any, ...]]:
@@ -92,5 +89,5 @@ TABLE = Table(
         "timeout": (300.0, "seconds of wall time"),
         "threads": 1,
     },
-    told=lambda rows, _: print(summary(rows)),
+    told=told,
 )

@@ -11,6 +11,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TypeVar
 
+from marl_runs import Experiment, RunFailedError, Store, StoredRun, run_all
+
 Item, Found = TypeVar("Item"), TypeVar("Found")
 
 
@@ -51,3 +53,18 @@ def worked(
                 return
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def finished(store: Store, experiments: Sequence[Experiment], workers: int = 1) -> list[StoredRun]:
+    """Do what a store has not finished; rows of all.
+
+    Raises:
+        RunFailedError: Some failed.
+        SystemExit: It was interrupted (130).
+    """
+    summary = run_all(experiments, store, workers=workers)
+    if summary.failed:
+        raise RunFailedError(str(summary.failed))
+    if summary.interrupted or summary.stopped:
+        raise SystemExit(130)
+    return [store.runs(key=key)[0] for key in summary.keys]

@@ -1,43 +1,55 @@
-"""A file with a line for each seed of a run, so that the run can be stopped and gone on with."""
+"""Tables with a row a seed, of which the sums say what came out."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from benchmarks.frame import filled, share_of
+from benchmarks.frame import Row, Table
 
-
-def seed_options(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the options that say which seeds are done, and where that is written."""
-    parser.add_argument("--seeds", type=int, default=1, help="how many seeds")
-    parser.add_argument("--start", type=int, default=0, help="the first seed")
-    parser.add_argument(
-        "--share", type=share_of, default=(0, 1), help="I/N: every N-th seed from the I-th on"
-    )
-    parser.add_argument("--out", type=Path, help="a file with a line a seed, gone on with")
+Sums = dict[str, float]
 
 
-def run_seeds(
-    args: argparse.Namespace,
-    fields: tuple[str, ...],
-    run: Callable[[int], Mapping[str, float]],
-) -> dict[str, float]:
-    """Run all seeds that the options name and that no line has yet; the sums of all lines.
+def seed_table(
+    doc: str | None,
+    fields: Sequence[str],
+    run: Callable[[argparse.Namespace, int], Mapping[str, float]],
+    told: Callable[[Sums, argparse.Namespace], bool],
+    **more: Any,
+) -> Table:
+    """A table with a row a seed; ``--seeds`` and ``--start`` say which.
 
     Args:
-        args: With the options of `seed_options`.
-        fields: Columns beside ``seed`` and ``cpu_s``, which are added.
+        doc: Docstring of the benchmark.
+        fields: Columns beside ``seed`` and ``cpu_s``.
         run: Gives the columns of a seed; those that it leaves out are 0.
+        told: Prints what the sums of all rows show; true where something is wrong.
+        more: Other fields of the table.
     """
 
-    def row(seed: int) -> dict[str, str]:
-        found = run(seed)
+    def row(given: argparse.Namespace, seed: int) -> Row:
+        found = run(given, seed)
         return {name: f"{found.get(name, 0):.10g}" for name in fields}
 
-    part, parts = args.share
-    seeds = zip(range(args.start + part, args.start + args.seeds, parts))
-    columns = ("seed", "cpu_s", *fields)
-    rows = filled(args.out, columns, seeds, row)
-    return {name: sum(float(row[name]) for row in rows) for name in columns[1:]}
+    def summed(rows: list[Row], given: argparse.Namespace) -> bool:
+        return told({n: sum(float(row[n]) for row in rows) for n in ("cpu_s", *fields)}, given)
+
+    seeds = {"seeds": (1, "how many seeds"), "start": (0, "the first seed")}
+    more["options"] = seeds | more.get("options", {})
+    return Table(
+        doc,
+        ("seed", "cpu_s", *fields),
+        lambda given: zip(range(given.start, given.start + given.seeds)),
+        row,
+        told=summed,
+        **more,
+    )
+
+
+def print_sums(total: Sums, fields: Sequence[str], wrong: float, what: str) -> bool:
+    """Print the sums, and how much is wrong; whether something is."""
+    for name in fields:
+        print(f"{total[name]:12,.0f}  {name}")
+    print(f"{wrong:12,.0f}  {what} in all; {total['cpu_s']:.0f} s of processor time")
+    return wrong > 0

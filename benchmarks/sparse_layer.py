@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 from torch.sparse import to_sparse_semi_structured
 
-from benchmarks.frame import Table
+from benchmarks.frame import Table, in_turns
 from sparse_training import Layout, SparseLinear, Sparsifier, SparsityConfig, Unit
 
 Step = Callable[[], object]
@@ -79,20 +79,6 @@ def semi_structured_step(layer: SparseLinear, x: Tensor, above: Tensor) -> Step 
     return lambda: linear(given, held).backward(above)
 
 
-def times_of(steps: dict[str, Step], seconds: float) -> dict[str, list[float]]:
-    """Processor times of each step [s]; they take turns until all had their share together."""
-    for step in steps.values():
-        step()
-    found: dict[str, list[float]] = {name: [] for name in steps}
-    until = time.thread_time() + seconds
-    while time.thread_time() < until or len(next(iter(found.values()))) < 5:
-        for name, step in steps.items():
-            start = time.thread_time()
-            step()
-            found[name].append(time.thread_time() - start)
-    return found
-
-
 def measure(given: Any, units: int, rows: int, sparsity: float) -> dict[str, Any]:
     """One row of the table."""
     torch.manual_seed(0)
@@ -112,7 +98,9 @@ def measure(given: Any, units: int, rows: int, sparsity: float) -> dict[str, Any
     semi = semi_structured_step(free, x, above)
     if semi is not None:
         steps["2:4"] = semi
-    found = times_of(steps, given.seconds)
+    for step in steps.values():
+        step()
+    found = in_turns(steps, 5, given.seconds, time.thread_time)
     least = {name: min(times) for name, times in found.items()}
     middle = {name: median(times) for name, times in found.items()}
     return (

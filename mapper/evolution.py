@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marl_common import IntArray
-from marl_runs import new_figure
+from marl_runs import panel_grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,10 +151,7 @@ def _typical(
 def plot(evolutions: dict[str, Evolution]) -> Figure:
     """The typical choice of each parameter over samples, one row a parameter, a line a run."""
     names = next(iter(evolutions.values())).names
-    columns = 4
-    rows = -(-len(names) // columns)
-    figure = new_figure(3.0 * columns, 1.7 * rows)
-    axes = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
+    figure, axes = panel_grid(len(names), 4, (3.0, 1.7), sharex=True)
     for place, name in enumerate(names):
         for label, evolution in evolutions.items():
             line = evolution.typical[:, evolution.names.index(name)]
@@ -163,8 +160,6 @@ def plot(evolutions: dict[str, Evolution]) -> Figure:
         axes[place].set_xscale("log")
         axes[place].set_ylim(-0.05, 1.05)
         axes[place].tick_params(labelsize=7)
-    for place in range(len(names), len(axes)):
-        axes[place].set_axis_off()
     axes[0].legend(fontsize=7)
     figure.supxlabel("samples", fontsize=9)
     figure.supylabel("mean choice, first (0) to last (1)", fontsize=9)

@@ -30,6 +30,7 @@ from .palette import FigureError as FigureError
 from .palette import colour as colour
 from .palette import line_style as line_style
 from .palette import new_figure as new_figure
+from .palette import panel_grid as panel_grid
 from .palette import save_figure as save_figure
 from .palette import writable as writable
 from .provenance import Provenance as Provenance

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marl_common import FloatArray
-from marl_runs.palette import colour, line_style, new_figure
+from marl_runs.palette import colour, line_style, panel_grid
 from marl_runs.statistics import mean_interval
 
 if TYPE_CHECKING:
@@ -55,17 +55,12 @@ def panel_figure(panels: Mapping[str, Mapping[str, Line]], x: str, y: str) -> Fi
         x: What stands below each panel.
         y: What stands beside each.
     """
-    columns = min(2, len(panels))
-    rows = -(-len(panels) // columns)
-    figure = new_figure(6 * columns, 3.6 * rows)
-    places = figure.subplots(rows, columns, squeeze=False).ravel()
+    figure, places = panel_grid(len(panels), 2, (6, 3.6))
     labels = list(dict.fromkeys(label for lines in panels.values() for label in lines))
     handles: dict[str, Any] = {}
-    for axes, (title, lines) in zip(places, panels.items(), strict=False):
+    for axes, (title, lines) in zip(places, panels.items(), strict=True):
         handles |= draw_lines(axes, lines, labels)
         axes.set(title=title, xlabel=x, ylabel=y)
-    for axes in places[len(panels) :]:
-        axes.set_axis_off()
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=2, fontsize="small"
     )

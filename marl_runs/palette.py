@@ -1,10 +1,10 @@
-"""How figures look: colours that people with any colour vision can tell apart, and lines."""
+"""How figures look and are written; colours are such that any colour vision tells them apart."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from marl_common import atomic_write
 
@@ -57,6 +57,38 @@ def new_figure(width_in: float, height_in: float) -> Figure:
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 
+def panel_grid(
+    count: int,
+    columns: int,
+    panel_in: tuple[float, float],
+    around_in: tuple[float, float] = (0.0, 0.0),
+    **shared: Any,
+) -> tuple[Figure, list[Any]]:
+    """A figure of panels, row by row.
+
+    Args:
+        count: Panels, at least one.
+        columns: Panels in a row, at most.
+        panel_in: Width and height of a panel [inch].
+        around_in: Width and height beside all of them [inch].
+        shared: ``sharex`` and ``sharey``, as matplotlib has them.
+
+    Returns:
+        The figure, and the axes of its panels.
+
+    Raises:
+        FigureError: matplotlib is not installed.
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    (width, height), (beside, above) = panel_in, around_in
+    figure = new_figure(width * columns + beside, height * rows + above)
+    axes = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
+    for empty in axes[count:]:
+        empty.set_axis_off()
+    return figure, axes[:count]
+
+
 def writable(folder: Path) -> Path:
     """Make a folder for pictures or tables, before hours are spent on what they show.
 
@@ -74,13 +106,14 @@ def writable(folder: Path) -> Path:
         ) from None
 
 
-def save_figure(figure: Figure, path: Path) -> list[Path]:
+def save_figure(figure: Figure, path: Path, *, beside: bool = True) -> list[Path]:
     """Write a figure, each file whole or not at all; the same figure gives the same files.
 
     Args:
         figure: The figure.
         path: Ends in ``.png`` for PNG with SVG and PDF beside it, or in ``.svg`` or ``.pdf`` for
             that alone. Its folder is made.
+        beside: Whether SVG and PDF are written beside a PNG.
 
     Returns:
         The files.
@@ -94,13 +127,12 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     if path.suffix.lower() not in FORMATS:
         raise FigureError(f"{path}: expected a name that ends in {', '.join(FORMATS)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    suffixes = FORMATS if path.suffix == FORMATS[0] else (path.suffix,)
-    paths = [path.with_suffix(suffix) for suffix in suffixes]
+    both = beside and path.suffix == FORMATS[0]
+    paths = [path.with_suffix(one) for one in FORMATS] if both else [path]
     dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": path.stem}):
         for one in paths:
             with atomic_write(one) as draft:
-                figure.savefig(
-                    draft, format=one.suffix[1:], dpi=PNG_DPI, metadata=dates.get(one.suffix)
-                )
+                kind = one.suffix.lower()
+                figure.savefig(draft, format=kind[1:], dpi=PNG_DPI, metadata=dates.get(kind))
     return paths

@@ -13,7 +13,7 @@ from marl_runs import (
     draw_lines,
     grouped,
     mean_interval,
-    new_figure,
+    panel_grid,
     save_figure,
     writable,
 )
@@ -54,10 +54,10 @@ def draw_curves(curves: Sequence[Curve], folder: Path, name: str = "mst") -> lis
 
 
 def _figure(curves: Sequence[Curve]) -> Figure:
-    figure = new_figure(12, 4)
+    figure, panels = panel_grid(len(BY), len(BY), (4, 4), sharey=True)
     groups = grouped((curve.arm, curve.settings, curve) for curve in curves)
     handles: dict[str, Any] = {}
-    for axes, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
+    for axes, by in zip(panels, BY, strict=True):
         lines = {label: mean_curve(own, by) for label, own in groups.items()}
         handles |= draw_lines(axes, lines, list(groups))
         axes.set_xlabel(LABELS[by])

@@ -37,6 +37,8 @@ ROUNDING = 1e-9
 """What two figures may differ by without one being the better; far above rounding."""
 MAPPINGS = 1024
 """Mappings evaluated at a time."""
+NODES = 16
+"""Choices that are made nodes at a time, at most."""
 STRUCTURES = 64
 """Structures evaluated at a time, at most."""
 PER_STRUCTURE = 1000
@@ -80,6 +82,8 @@ class Open(NamedTuple):
     node: ChainNode
     choices: ChainChoices
     place: int
+    ready: list[ChainNode]
+    """The nodes of those from the place on that are made already."""
 
     @property
     def bytes(self) -> int:
@@ -245,9 +249,9 @@ class ChainSolver:
         self._push(max(bound, float(choices.bounds[0])), self._fill_ports, way)
 
     def _fill_ports(self, bound: float, way: Way) -> None:
-        """Bound it by tables of ports."""
+        """Bound it by tables of ports, and nearer ones of energy."""
         way.bounds.fill_ports()
-        self.counts.boxes += way.bounds.table_cells * 2
+        self.counts.boxes += way.bounds.table_cells * 3
         self._expand(bound, way, way.bounds.root())
 
     # -------------------------------------------------------------- tiles
@@ -263,7 +267,7 @@ class ChainSolver:
         """Evaluate what the best choices lead to, for a value."""
         while len(choices.bounds):
             if node.depth + 1 == way.structures.facts.depth:
-                for actions in islice(self._orders(Open(way, node, choices, 0)), 1):
+                for actions in islice(self._orders(Open(way, node, choices, 0, [])), 1):
                     self.better(actions[0])
                 return
             kind = way.bounds.classes[choices.classes[0]]
@@ -273,21 +277,24 @@ class ChainSolver:
     def _expand(self, bound: float, way: Way, node: ChainNode) -> None:
         choices = self._choices(way, node)
         if len(choices.bounds):
-            some = Open(way, node, choices, 0)
+            some = Open(way, node, choices, 0, [])
             self._bytes += some.bytes
             self._push(max(bound, float(choices.bounds[0])), self._next, some)
 
     def _next(self, bound: float, some: Open) -> None:
         """Look at the best of some choices, and leave the others."""
-        way, node, choices, place = some
+        way, node, choices, place, ready = some
         if node.depth + 1 == way.structures.facts.depth:
             place = self._evaluate(some)
         else:
-            kind = way.bounds.classes[choices.classes[place]]
-            self._expand(bound, way, way.bounds.child(node, kind, choices.tiles[place]))
-            place += 1
+            if not ready:
+                next_ = slice(place, place + min(place + 1, NODES))
+                kinds = [way.bounds.classes[number] for number in choices.classes[next_]]
+                ready = way.bounds.nodes(node, kinds, choices.tiles[next_])
+            self._expand(bound, way, ready[0])
+            place, ready = place + 1, ready[1:]
         if place < len(choices.bounds):
-            rest = some._replace(place=place)
+            rest = some._replace(place=place, ready=ready)
             self._push(max(bound, float(choices.bounds[place])), self._next, rest)
         else:
             self._bytes -= some.bytes
@@ -326,7 +333,7 @@ class ChainSolver:
 
     def _orders(self, some: Open) -> Iterator[IntArray]:
         """Actions with every loop order of a structure that differs: one, then many at a time."""
-        way, node, choices, place = some
+        way, node, choices, place, _ = some
         bounds = way.bounds
         kinds = (*node.classes, bounds.classes[choices.classes[place]])
         tiles = (*node.tiles, tuple(choices.tiles[place]))

@@ -61,6 +61,12 @@ class ChainStructures:
         self._tile = [[self.columns[f"{n}.tile_{DIMS[d]}"] for d in self.dims] for n in names]
         self._order = [self.columns[f"{name}.order"] for name in names]
         self.tiles = self._tiles()
+        self._picked = [
+            [np.searchsorted(self._choices(column), values).tolist()
+             for column, values in zip(row, self.tiles.values, strict=True)]
+            for row in self._tile
+        ]  # fmt: skip
+        """By memory, dimension and place of a tile, the choice that has it."""
         self._gaps: list[list[int]] = []
         for place, level in enumerate(self.chip.levels):
             if place == 0 or level.is_memory:
@@ -188,8 +194,7 @@ class ChainStructures:
             iterates = []
             for place, d in enumerate(self.dims):
                 tile = int(self.tiles.values[place][tiles[m][place]])
-                offered = self._choices(columns[place])
-                action[columns[place]] = next(i for i, c in enumerate(offered) if c >= tile)
+                action[columns[place]] = self._picked[m][place][tiles[m][place]]
                 shared = shared_out(spread.spatial, m, d, around[place])
                 iterates.append(spread.stages(m + 1, d)[-1] * tile < shared)
                 around[place] = tile

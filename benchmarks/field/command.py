@@ -5,14 +5,13 @@
     python -m benchmarks field --tools accelforge --cases edge/bert_base.0/edp
     python -m benchmarks field --table --out docs/data/field.csv
 
-A row a tool and case; a row that the file has is kept. A row is both answers' energy [nJ], latency
+A row a tool and case is both answers' energy [nJ], latency
 [cycles] or their product, by both models, and processor times [s] of one core.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,74 +21,78 @@ from benchmarks.field.cases import CASES, OBJECTIVES, FieldCase
 from benchmarks.field.environments import HOME, asked, python_of
 from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.gamma import Gamma, gamma_row
-from benchmarks.field.row import COLUMNS, named, row_of
+from benchmarks.field.row import COLUMNS, row_of
 from benchmarks.field.table import table_text
 from benchmarks.field.zigzag import ZigZag
-from benchmarks.frame import known, write
+from benchmarks.frame import Row, Table, known, refuse, write
 
-TOOLS: dict[str, Callable[[argparse.Namespace], Tool]] = {
-    "accelforge": lambda args: AccelForge(),
-    "zigzag-loma": lambda args: ZigZag("loma"),
-    "zigzag-salsa": lambda args: ZigZag("salsa"),
-    "factorflow": lambda args: FactorFlow(args.factorflow),
-    "gamma": lambda args: Gamma(args.gamma, args.maestro),
+TOOLS: dict[str, Callable[[Any], Tool]] = {
+    "accelforge": lambda given: AccelForge(),
+    "zigzag-loma": lambda given: ZigZag("loma"),
+    "zigzag-salsa": lambda given: ZigZag("salsa"),
+    "factorflow": lambda given: FactorFlow(given.factorflow),
+    "gamma": lambda given: Gamma(given.gamma, given.maestro),
 }
-JUDGES: dict[str, Callable[..., dict[str, Any]]] = {"gamma": gamma_row}
+JUDGES: dict[str, Callable[..., Row]] = {"gamma": gamma_row}
 """What makes a row of an answer, where the exact model does not price it."""
 NAMES = tuple(case.name for case in CASES)
 
 
-def main(words: list[str]) -> None:
-    """Ask the mappers what is not yet in the table."""
-    parser = argparse.ArgumentParser("python -m benchmarks field", description=__doc__)
-    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=[*TOOLS], metavar="TOOL")
-    parser.add_argument("--cases", nargs="+", choices=NAMES, default=NAMES, metavar="CASE")
-    parser.add_argument("--make", action="store_true", help="make the environments, no rows")
-    parser.add_argument("--table", action="store_true", help="print the table of docs/field.md")
-    parser.add_argument("--home", type=Path, default=HOME, help="folder of environments and files")
-    parser.add_argument("--limit", type=int, default=300, help="processor time of a mapper [s]")
-    parser.add_argument("--factorflow", type=Path, default=Path("FactorFlow"), help="its checkout")
-    parser.add_argument("--gamma", type=Path, default=Path("gamma"), help="its checkout")
-    parser.add_argument("--maestro", type=Path, default=Path("maestro"), help="its program")
-    parser.add_argument("--out", type=Path, help="the table; its rows are kept")
-    args = parser.parse_args(words)
-    rows = known(args.out)
-    if args.table:
-        print(table_text(rows), end="")
-        return
-    done = {(row["tool"], case_of(row)) for row in rows}
-    tools = [TOOLS[name](args) for name in args.tools]
+def pythons(given: Any) -> dict[str, str]:
+    """The Python of each tool's environment."""
     try:
-        pythons = [python_of(tool, args.home, make=args.make) for tool in tools]
+        return {
+            name: python_of(TOOLS[name](given), given.home, make=given.make) for name in given.tools
+        }
     except ToolError as error:
-        parser.exit(1, f"{error}\n")
-    for case in () if args.make else CASES:
-        for tool, python in zip(tools, pythons, strict=True):
-            if case.name not in args.cases or (tool.name, case.name) in done:
-                continue
-            rows.append(asked_row(tool, case, python, args))
-            print(" ".join(f"{rows[-1][name]}" for name in COLUMNS), flush=True)
-            if args.out is not None:
-                write(args.out, COLUMNS, sorted(rows, key=place))
+        refuse(str(error))
 
 
-def asked_row(tool: Tool, case: FieldCase, python: str, args: argparse.Namespace) -> dict[str, Any]:
+def keys(given: Any) -> Iterator[tuple[str, ...]]:
+    """Every tool on every case, case by case."""
+    given.pythons = pythons(given)
+    for case in CASES:
+        for name in given.tools if case.name in given.cases else ():
+            yield name, TOOLS[name](given).version, *case.name.split("/")
+
+
+def asked_row(given: Any, name: str, _: str, chip: str, layer: str, objective: str) -> Row:
     """The row of a tool on a case."""
-    folder = args.home / "cases" / tool.name / case.name.replace("/", "-")
+    tool, python, case = TOOLS[name](given), given.pythons[name], FieldCase(layer, chip, objective)
+    folder = given.home / "cases" / name / case.name.replace("/", "-")
     try:
-        said = asked(tool, case, python, folder, args.limit)
-        judged = JUDGES.get(tool.name, row_of)(tool, case, said, python)
+        said = asked(tool, case, python, folder, given.limit)
+        return JUDGES.get(name, row_of)(tool, case, said, python)
     except ToolError as error:
-        judged = {"why": str(error)}
-    return named(tool, case) | judged
+        return {"why": str(error)}
 
 
-def case_of(row: dict[str, Any]) -> str:
-    """The case of a row, as ``--cases`` takes it."""
-    return "/".join(row[name] for name in ("chip", "layer", "objective"))
-
-
-def place(row: dict[str, Any]) -> tuple[int, int, int]:
+def place(row: Row) -> tuple[int, int, int]:
     """Where a row stands in the table: by tool, objective and case."""
-    objective = OBJECTIVES.index(row["objective"])
-    return [*TOOLS].index(row["tool"]), objective, NAMES.index(case_of(row))
+    case = FieldCase(row["layer"], row["chip"], row["objective"])
+    objective = OBJECTIVES.index(case.objective)
+    return [*TOOLS].index(row["tool"]), objective, NAMES.index(case.name)
+
+
+TABLE = Table(
+    __doc__,
+    COLUMNS,
+    keys,
+    asked_row,
+    options={
+        "tools": ([*TOOLS], None, TOOLS),
+        "cases": (list(NAMES), "as edge/bert_base.0/edp"),
+        "make": (False, "make the environments, no rows"),
+        "table": (False, "print the table of docs/field.md"),
+        "home": (HOME, "folder of environments and files"),
+        "limit": (300, "processor time of a mapper [s]"),
+        "factorflow": (Path("FactorFlow"), "its checkout"),
+        "gamma": (Path("gamma"), "its checkout"),
+        "maestro": (Path("maestro"), "its program"),
+    },
+    told=lambda rows, given: write(given.out, COLUMNS, sorted(rows, key=place)),
+    instead={
+        "make": lambda given: not pythons(given),
+        "table": lambda given: print(table_text(sorted(known(given.out), key=place)), end=""),
+    },
+)

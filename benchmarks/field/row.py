@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.export_cases import Case
 from benchmarks.export_cost_rules import accelforge_energies, exact_energies, zigzag_energies
 from benchmarks.export_costs import cycles_cause, energy_cause
-from benchmarks.field.answer import MappingTool, Tool
+from benchmarks.field.answer import MappingTool
 from benchmarks.field.cases import FieldCase
 from benchmarks.field.ours import choices_beyond, optimum, searched, space_of, uneven
 from cost_models import ChainMapping
@@ -25,17 +25,6 @@ ENERGIES: dict[str, Callable[..., Any]] = {
     "accelforge": accelforge_energies,
     "zigzag": zigzag_energies,
 }
-
-
-def named(tool: Tool, case: FieldCase) -> dict[str, Any]:
-    """A row that says no more than the tool and the case."""
-    return dict.fromkeys(COLUMNS, "") | {
-        "tool": tool.name,
-        "version": tool.version,
-        "chip": case.chip_name,
-        "layer": case.layer_name,
-        "objective": case.objective,
-    }
 
 
 def row_of(tool: MappingTool, case: FieldCase, said: dict[str, Any], python: str) -> dict[str, Any]:

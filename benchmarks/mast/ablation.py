@@ -1,7 +1,7 @@
 """Do sparse networks need MAST's parts, and which network pays for being sparse?
 
-    python -m benchmarks mast.ablation --folder mast-runs
-    python -m benchmarks mast.ablation --folder mast-runs --collect --metric qgap
+    python -m benchmarks mast.ablation --store mast-runs.db
+    python -m benchmarks mast.ablation --store mast-runs.db --collect --metric qgap
 
 Each part left out, omega and q changed, agents or mixer left dense, and the Q gap.
 The interaction (MAST - RigL) - (dense+ - dense) stands below the table, with its interval.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.mast.plan import SEEDS, Cell, run_table, write_csv
+from benchmarks.mast.plan import SEEDS, Cell, RunsTable, write_csv
 from marl_runs import print_rows
 from mast.comparing import interaction, random_scores, summary
 from mast.show import print_comparison, print_gaps
@@ -50,5 +50,4 @@ def table(rows: list[dict[str, Any]], csv: Any, metric: str = "score") -> None:
     write_csv(csv, found)
 
 
-def main() -> None:
-    run_table(__doc__, CELLS, table, metrics=("score", "qgap"))
+TABLE = RunsTable(__doc__, CELLS, table, metrics=("score", "qgap"))

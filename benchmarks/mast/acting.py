@@ -10,7 +10,6 @@ many times fewer operations the kept weights are.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 import torch
 from torch.nn.functional import linear
 
-from benchmarks.frame import Table, rounded
+from benchmarks.frame import Table, in_turns, rounded
 from marl_runs import make_generator
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
@@ -79,14 +78,10 @@ def measure(given: Any, task: str, hidden: int, worlds: int) -> list[dict[str, A
     steps: dict[Any, Step] = dict(dense_steps(sparse[0.9], obs))
     steps |= {s: (lambda policy=policy: policy.values(obs)) for s, policy in sparse.items()}
     in_a_row = max(1, 400 // worlds)
-    seconds: dict[Any, list[float]] = {name: [] for name in steps}
-    for turn in range(given.repeats + 1):
-        for name, step in steps.items():
-            start = time.process_time()
-            for _ in range(in_a_row):
-                step()
-            if turn:  # the first compiles
-                seconds[name].append((time.process_time() - start) / in_a_row)
+    works = {name: (lambda step=step: [step() for _ in range(in_a_row)])
+             for name, step in steps.items()}  # fmt: skip
+    taken = in_turns(works, given.repeats + 1)  # the first compiles
+    seconds = {name: np.array(values[1:]) / in_a_row for name, values in taken.items()}
     median = {name: float(np.median(values)) for name, values in seconds.items()}
     dense = min(("numpy", "torch"), key=lambda name: median[name])
     whole = sum(k.inputs * len(k.ends) for k in sparse[0.9].nets[0].values())
@@ -95,7 +90,7 @@ def measure(given: Any, task: str, hidden: int, worlds: int) -> list[dict[str, A
             "sparsity": s, "dense_by": dense,
             **rounded({
                 "dense_us": 1e6 * median[dense], "sparse_us": 1e6 * median[s],
-                "times_faster": float(np.median(np.array(seconds[dense]) / seconds[s])),
+                "times_faster": float(np.median(seconds[dense] / seconds[s])),
                 "counted": whole / sum(len(k.values) for k in policy.nets[0].values()),
             }),
         }

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.frame import Table
+from benchmarks.frame import Table, in_turns
 from sparse_training import SparseLinear, Sparsifier, SparsityConfig, Structure
 
 SIZES = (
@@ -81,18 +81,6 @@ def csr_pass(layer: SparseLinear, x: Tensor) -> Pass:
     return lambda: matrix @ x
 
 
-def times_of(passes: dict[str, Pass], seconds: float) -> dict[str, float]:
-    """Fastest time of each pass [s]; they take turns until each had its share of the seconds."""
-    best = dict.fromkeys(passes, float("inf"))
-    until = time.thread_time() + seconds
-    while time.thread_time() < until:
-        for name, one in passes.items():
-            start = time.thread_time()
-            one()
-            best[name] = min(best[name], time.thread_time() - start)
-    return best
-
-
 def measure(given: Any, layer: str, rows: int, sparsity: float) -> dict[str, str]:
     """A layer at a sparsity."""
     torch.set_num_threads(1)
@@ -109,7 +97,8 @@ def measure(given: Any, layer: str, rows: int, sparsity: float) -> dict[str, str
     passes |= {"mm": lambda: weight @ fixed, "csr": csr_pass(layers["free"], fixed)}
     for one in passes.values():
         one()
-    best = times_of(passes, given.seconds)
+    times = in_turns(passes, seconds=given.seconds, clock=time.thread_time)
+    best = {name: min(taken) for name, taken in times.items()}
     return (
         {f"{name} ms": f"{1e3 * best[name]:.3f}" for name in TIMED}
         | {f"{unit} times": f"{best['dense'] / best[unit]:.2f}" for unit in UNITS}

@@ -1,7 +1,7 @@
 """Level-based foraging and SMAX on the long schedule: 2 million steps.
 
-    python -m benchmarks mast.long --folder mast-long --task lbf-8x8-2p-2f-coop
-    python -m benchmarks mast.long --folder mast-long --steps 500000 --task smax-3m
+    python -m benchmarks mast.long --store mast-long.db --task lbf-8x8-2p-2f-coop
+    python -m benchmarks mast.long --store mast-long.db --steps 500000 --task smax-3m
 
 Three seeds of each arm at the default learning rate, 64 and 256 units wide; a score of 100 is
 `dense+` of the same width. SMAX needs the extra `smax`.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.mast.plan import WIDE, Cell, of_width, run_table, write_csv
+from benchmarks.mast.plan import WIDE, Cell, RunsTable, of_width, write_csv
 from mast import MastConfig
 from mast.comparing import random_scores, summary
 from mast.show import print_comparison
@@ -37,5 +37,4 @@ def table(rows: list[dict[str, Any]], csv: Any) -> None:
     write_csv(csv, found)
 
 
-def main() -> None:
-    run_table(__doc__, CELLS, table, schedule="long")
+TABLE = RunsTable(__doc__, CELLS, table, schedule="long")

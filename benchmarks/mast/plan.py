@@ -1,30 +1,25 @@
-"""Runs of the sparse-learning tables, each a file: done once, in any number of processes.
+"""Runs of the sparse-learning tables, in a store: done once, in any number of processes.
 
-A table's script lists its runs; `--list` prints a command a run, `--shard I/N` does every N-th of
-them here, and without either all are done, `--workers` at a time, and the table is printed from the
-files. `--schedule smoke` does all of it in miniature, to see that it works.
+A table's script lists its runs; `--list` prints a command a run, `--share I/N` does every N-th of
+them here, and without either all are done, `--workers` at a time, and the table is printed of those
+that the store has. `--schedule smoke` does all of it in miniature, to see that it works.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import shlex
-import subprocess
-import sys
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Any, NamedTuple
 
-from benchmarks.frame import asked, known
-from mast import MastConfig
-from mast.sweeping import write_rows
+from benchmarks.frame import asked, known, share_of
+from benchmarks.pool import finished
+from marl_runs import RunStatus, Store
+from mast.experiment import ValueTraining
+from mast.running import run_row
+from mast.settings import make_config
+from mast.sweeping import PlannedRun, write_rows
 
-RUN = [sys.executable, "-m", "mast"]
 SEEDS = range(5)
 
 
@@ -34,20 +29,20 @@ class Schedule(NamedTuple):
     Attributes:
         steps: Steps of the environment of each run.
         seeds: Seeds of each arm that are run at most, the first ones; None: all that it lists.
-        episodes: Episodes of an evaluation; None: what `mast train` plays.
-        folder: Where the files of the runs are unless a folder is named.
+        episodes: Episodes of an evaluation.
+        store: Where the runs are unless a store is named.
     """
 
     steps: int
     seeds: int | None
-    episodes: int | None
-    folder: str
+    episodes: int
+    store: str
 
 
 SCHEDULES = {
-    "smoke": Schedule(6_000, 1, 32, "mast-smoke"),
-    "short": Schedule(300_000, None, None, "mast-runs"),
-    "long": Schedule(2_000_000, None, None, "mast-long"),
+    "smoke": Schedule(6_000, 1, 32, "mast-smoke.db"),
+    "short": Schedule(300_000, None, ValueTraining.episodes, "mast-runs.db"),
+    "long": Schedule(2_000_000, None, ValueTraining.episodes, "mast-long.db"),
 }
 WIDTH = "--hidden"
 """The option of the agents' width; a cell that has it names it first."""
@@ -65,7 +60,7 @@ class Cell:
         sparsity: Share of the weights that is left out; of dense arms 0.
         seed: Its seed.
         algorithm: Its algorithm.
-        options: Other options of ``mast train``.
+        options: Other options of ``mast train``, each with its value.
     """
 
     task: str
@@ -91,29 +86,18 @@ class Cell:
         """The arm as the tables call it."""
         return "".join((self.whole_arm, *(f" {word}" for word in self.options)))
 
-    @property
-    def file(self) -> str:
-        """What its file is called."""
-        text = f"{self.task} {self.algorithm} {self.label} seed{self.seed}"
-        return "".join(c if c.isalnum() or c in ".+" else "_" for c in text) + ".json"
-
-    def words(
-        self, folder: Path, steps: int, rate: float | None = None, episodes: int | None = None
-    ) -> list[str]:
-        """The words after ``mast`` of its command; without a rate or episodes the default's."""
-        kept = ["--sparsity", f"{self.sparsity:g}"] if self.sparsity else []
-        packed = (
-            self.sparsity and not self.arm.startswith("tiny") and "--backend" not in self.options
-        )
-        backend = ["--backend", "compiled"] if packed else []
-        lr = [] if rate is None else ["--lr", f"{rate:g}"]
-        played = [] if episodes is None else ["--episodes", str(episodes)]
-        path = folder / self.file
-        return [
-            "train", "--task", self.task, "--algo", self.algorithm, "--arm", self.arm, *kept,
-            *backend, *self.options, *lr, *played, "--seed", str(self.seed), "--steps", str(steps),
-            "--store", str(path.with_suffix(".db")), "--out", str(path),
-        ]  # fmt: skip
+    def training(
+        self, steps: int, rate: float | None = None, episodes: int = ValueTraining.episodes
+    ) -> ValueTraining:
+        """The run; without a rate with the default's."""
+        settings: Row = {"task": self.task, "algorithm": self.algorithm, "arm": self.arm}
+        if self.sparsity:
+            packed = not self.arm.startswith("tiny")
+            settings |= {"sparsity": self.sparsity, "backend": "compiled" if packed else "masked"}
+        names = (word.removeprefix("--").replace("-", "_") for word in self.options[::2])
+        settings |= dict(zip(names, self.options[1::2], strict=True))
+        settings |= {} if rate is None else {"lr": rate}
+        return ValueTraining(make_config(settings), self.seed, steps, episodes)
 
 
 class Rates:
@@ -139,111 +123,67 @@ class Rates:
         return None
 
 
-def run_table(
-    text: str | None,
-    cells: Sequence[Cell],
-    table: Callable[..., None],
-    schedule: str = "short",
-    metrics: Sequence[str] = (),
-) -> None:
-    """Read the command line and do what it says.
+@dataclass(frozen=True)
+class RunsTable:
+    """A benchmark whose table is made of runs.
 
-    Args:
-        text: What the script is for.
+    Attributes:
+        doc: Docstring of the benchmark.
         cells: Its runs.
         table: Prints the table of the results.
         schedule: The one of :data:`SCHEDULES` that is meant unless another is named.
         metrics: What ``--metric`` may choose, handed to the table.
     """
-    args = arguments(text, schedule, metrics)
-    length = SCHEDULES[args.schedule]
-    folder = args.folder or Path(length.folder)
-    chosen = first_seeds(cells, length.seeds)
-    if args.task:
-        chosen = [cell for cell in chosen if cell.task in args.task]
-    rates = Rates(args.rates)
-    if args.rates:
-        chosen = [cell for cell in chosen if rates.of(cell) is not None]
-    words = {
-        cell: cell.words(folder, args.steps or length.steps, rates.of(cell), length.episodes)
-        for cell in chosen
-    }
-    if args.list:
-        for cell in chosen:
-            print(shlex.join(["mast", *words[cell]]))
-        return
-    first, _, count = args.shard.partition("/")
-    ours = [] if args.collect else chosen[int(first) :: int(count)]
-    do_all(ours, folder, words, args.workers)
-    rows = collected(chosen, folder)
-    if args.record is not None:
-        rows = recorded(args.record, rows, chosen)
-    more = {"metric": args.metric} if metrics else {}
-    table(rows, args.csv, **more)
 
+    doc: str | None
+    cells: Sequence[Cell]
+    table: Callable[..., None]
+    schedule: str = "short"
+    metrics: Sequence[str] = ()
 
-def arguments(text: str | None, schedule: str, metrics: Sequence[str]) -> argparse.Namespace:
-    """What the command line says, see :func:`run_table`."""
-    metric = {"metric": (metrics[0], None, metrics)} if metrics else {}
-    return asked(
-        text,
-        schedule=(schedule, None, SCHEDULES),
-        folder=(Path, "files of the runs (default: the schedule's, as mast-runs)"),
-        list=(False, "print a command a run"),
-        shard=("0/1", "do every N-th run from the I-th: I/N"),
-        workers=(1, "runs at the same time"),
-        collect=(False, "do no run, print what is there"),
-        task=([str], "only these tasks"),
-        steps=(int, "steps of a run, if not the schedule's"),
-        csv=(Path, "also write the table to this file"),
-        record=(Path, "a row a run: add these, and print the table of all its rows"),
-        rates=(Path, "what `mast.rates` wrote; only arms that it knows are run, each so"),
-        **metric,
-    )
+    def run(self) -> None:
+        """Read the command line and do what it says."""
+        metric = {"metric": (self.metrics[0], None, self.metrics)} if self.metrics else {}
+        given = asked(
+            self.doc,
+            schedule=(self.schedule, None, SCHEDULES),
+            store=(Path, "of the runs (default: the schedule's, as mast-runs.db)"),
+            list=(False, "print a command a run"),
+            share=(share_of, "do every N-th run from the I-th: I/N"),
+            workers=(1, "runs at the same time"),
+            collect=(False, "do no run, print what is there"),
+            task=([str], "only these tasks"),
+            steps=(int, "steps of a run, if not the schedule's"),
+            csv=(Path, "also write the table to this file"),
+            record=(Path, "a row a run: add these, and print the table of all its rows"),
+            rates=(Path, "what `mast.rates` wrote; only arms that it knows are run, each so"),
+            **metric,
+        )
+        length, rates = SCHEDULES[given.schedule], Rates(given.rates)
+        chosen = [
+            cell
+            for cell in first_seeds(self.cells, length.seeds)
+            if (not given.task or cell.task in given.task)
+            and (not given.rates or rates.of(cell) is not None)
+        ]
+        steps = given.steps or length.steps
+        runs = [cell.training(steps, rates.of(cell), length.episodes) for cell in chosen]
+        if given.list:
+            print(*(PlannedRun(run, 0).command for run in runs), sep="\n")
+            return
+        part, parts = given.share or (0, 1)
+        with Store.open(str(given.store or length.store)) as store:
+            finished(store, [] if given.collect else runs[part::parts], given.workers)
+            rows = collected(store, chosen, runs)
+        if given.record is not None:
+            rows = recorded(given.record, rows, chosen)
+        self.table(rows, given.csv, **({"metric": given.metric} if metric else {}))
 
 
 def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
     """The runs of the first seeds."""
     seeds = sorted({cell.seed for cell in cells})[:count]
     return [cell for cell in cells if cell.seed in seeds]
-
-
-def do_all(
-    cells: Sequence[Cell], folder: Path, words: Mapping[Cell, Sequence[str]], workers: int
-) -> None:
-    """Do runs, some at a time; none is begun after one that did not end."""
-    stopped = Event()
-
-    def one(cell: Cell) -> None:
-        if stopped.is_set():
-            return
-        try:
-            do(cell, folder, words[cell])
-        except BaseException:
-            stopped.set()
-            raise
-
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            deque(pool.map(one, cells), maxlen=0)
-        finally:
-            stopped.set()  # Ctrl-C ends the runs that are under way, and here the others
-
-
-def do(cell: Cell, folder: Path, words: Sequence[str]) -> None:
-    """Do a run, or go on with it, unless the folder has its result; leave where it does not end."""
-    if finished(folder / cell.file) is None:
-        code = subprocess.run([*RUN, *words]).returncode
-        if code:
-            raise SystemExit(code)
-
-
-def finished(path: Path) -> Row | None:
-    """The result of a finished run; None: there is none, or it was interrupted."""
-    if not path.exists():
-        return None
-    (result,) = json.loads(path.read_text(encoding="utf-8"))
-    return result if result["status"] == "finished" else None
 
 
 WHOLE = ("seed", "weights", "train_flops", "inference_flops", "train_flops_executed")
@@ -263,7 +203,7 @@ def recorded(path: Path, rows: Sequence[Row], cells: Sequence[Cell]) -> list[Row
         The record's runs of these cells, as the file has them.
     """
     runs = {name_of(row): row for row in [*read_csv(path), *rows]}
-    write_csv(path, [run_row(row) for row in runs.values()])
+    write_csv(path, [record_row(row) for row in runs.values()])
     asked = [(cell.task, cell.algorithm, cell.label, cell.seed) for cell in cells]
     found = {name_of(row): row for row in read_csv(path)}
     return [found[name] for name in asked if name in found]
@@ -274,7 +214,7 @@ def name_of(row: Row) -> tuple[Any, ...]:
     return row["task"], row["algorithm"], row["arm"], row["seed"]
 
 
-def run_row(row: Row) -> Row:
+def record_row(row: Row) -> Row:
     """A run by itself: no score, so it says something of tasks without a run of dense+, too."""
     return {
         "task": row["task"], "algorithm": row["algorithm"], "arm": row["arm"], "seed": row["seed"],
@@ -296,20 +236,20 @@ def _value(name: str, text: str) -> Any:
     return (int(text) if name in WHOLE else float(text)) if text else None
 
 
-def write_csv(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
+def write_csv(path: Path | None, rows: Sequence[Row]) -> None:
     """Write a table where a file was named."""
     if path is not None and rows:
         write_rows(path, rows)
 
 
-def collected(cells: Sequence[Cell], folder: Path) -> list[Row]:
-    """Results of the runs that have a file."""
+def collected(store: Store, cells: Sequence[Cell], runs: Sequence[ValueTraining]) -> list[Row]:
+    """Results of the runs of cells that are finished in a store."""
     found = []
-    for cell in cells:
-        result = finished(folder / cell.file)
-        if result is not None:
-            named = {"task": cell.task, "algorithm": cell.algorithm, "arm": cell.label}
-            found.append({**result, **named, "seed": cell.seed, "lr": _rate(result)})
+    for cell, run in zip(cells, runs, strict=True):
+        for stored in store.runs(key=run.identity().key):
+            if stored.status is RunStatus.FINISHED:
+                named = {"task": cell.task, "algorithm": cell.algorithm, "arm": cell.label}
+                found.append({**run_row(stored), **named, "lr": run.config.lr})
     return found
 
 
@@ -318,9 +258,3 @@ def of_width(rows: Sequence[Row], *, wide: bool) -> list[Row]:
     width = " " + " ".join(WIDE)
     found = [row for row in rows if row["arm"].endswith(width) == wide]
     return [{**row, "arm": row["arm"].removesuffix(width)} for row in found]
-
-
-def _rate(result: Row) -> float:
-    """The learning rate; a run's settings name only what differs from the defaults."""
-    rate: float = result["config"].get("lr", MastConfig().lr)
-    return rate

@@ -1,9 +1,9 @@
 """The learning rate of every arm: doubled from 1e-3 as long as the mean return of two seeds rises.
 
-    python -m benchmarks mast.rates --folder mast-rates --task tag-3 --arm "mast 0.95"
-    python -m benchmarks mast.rates --folder mast-rates --task tag-3 --arm dense+ --hidden 256
-    python -m benchmarks mast.rates --folder mast-rates --task tag-3 --arm dense+ --algo ow-qmix
-    python -m benchmarks mast.rates --folder mast-rates --csv docs/data/mast-rates.csv
+    python -m benchmarks mast.rates --store mast-rates.db --task tag-3 --arm "mast 0.95"
+    python -m benchmarks mast.rates --store mast-rates.db --task tag-3 --arm dense+ --hidden 256
+    python -m benchmarks mast.rates --store mast-rates.db --task tag-3 --arm dense+ --algo ow-qmix
+    python -m benchmarks mast.rates --store mast-rates.db --csv docs/data/mast-rates.csv
 
 Where 2e-3 is worse than 1e-3, it is halved as long as the mean return rises.
 
@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.frame import asked
-from benchmarks.mast.plan import WIDTH, Cell, Row, collected, do, write_csv
+from benchmarks.mast.plan import WIDTH, Cell, Row, collected, write_csv
 from benchmarks.mast.table1 import ARMS, TASKS
-from marl_runs import print_rows
+from benchmarks.pool import finished
+from marl_runs import Store, print_rows
 
 SEEDS = (100, 101)
 FIRST, MOST = 1e-3, 6
@@ -32,22 +33,21 @@ FIRST, MOST = 1e-3, 6
 STEPS = 300_000
 
 
-def tried(cell: Cell, folder: Path, run: bool) -> Iterator[Row]:
+def tried(cell: Cell, store: Store, run: bool) -> Iterator[Row]:
     """A row a rate, up to the first that is worse than the best on either side of it.
 
     Args:
         cell: A run of the arm; its seed does not matter.
-        folder: Files of the runs.
+        store: The runs.
         run: Do runs that are missing; otherwise the first that is ends the rows.
     """
     found: dict[float, float] = {}
     while (rate := next_rate(found)) is not None:
         options = (*cell.options, "--lr", f"{rate:g}")
         cells = [replace(cell, seed=seed, options=options) for seed in SEEDS]
-        for one in cells:
-            if run:
-                do(one, folder, one.words(folder, STEPS))
-        returns = [row["return"] for row in collected(cells, folder)]
+        runs = [one.training(STEPS) for one in cells]
+        finished(store, runs if run else [])
+        returns = [row["return"] for row in collected(store, cells, runs)]
         if len(returns) < len(cells):
             return
         found[rate] = float(np.mean(returns))
@@ -77,7 +77,7 @@ def with_choice(rows: list[Row]) -> list[dict[str, Any]]:
 def main() -> None:
     given = asked(
         __doc__,
-        folder=(Path("mast-rates"), "files of the runs"),
+        store=("mast-rates.db", "the runs"),
         task=(list(TASKS), "only these tasks"),
         arm=([str], "only these, as 'mast 0.95'"),
         algo=(["qmix"], "qmix, or others"),
@@ -85,14 +85,14 @@ def main() -> None:
         collect=(False, "do no run, print what is there"),
         csv=(Path, "also write the table to this file"),
     )
-    given.folder.mkdir(parents=True, exist_ok=True)
     found: list[dict[str, Any]] = []
     width = (WIDTH, str(given.hidden)) if given.hidden else ()
-    for algorithm, task, arm in product(given.algo, given.task, ARMS):
-        cell = Cell(task, *arm, SEEDS[0], algorithm, width)
-        if given.arm and cell.whole_arm not in given.arm:
-            continue
-        if rows := list(tried(cell, given.folder, not given.collect)):
-            found += with_choice(rows)
+    with Store.open(given.store) as store:
+        for algorithm, task, arm in product(given.algo, given.task, ARMS):
+            cell = Cell(task, *arm, SEEDS[0], algorithm, width)
+            if given.arm and cell.whole_arm not in given.arm:
+                continue
+            if rows := list(tried(cell, store, not given.collect)):
+                found += with_choice(rows)
     print_rows("Mean return of two seeds by learning rate", found)
     write_csv(given.csv, found)

@@ -2,8 +2,8 @@
 
     python -m benchmarks mast.table1 --schedule smoke --workers 2    # all in miniature
     python -m benchmarks mast.table1 --schedule short --workers 2    # all
-    python -m benchmarks mast.table1 --folder mast-runs --shard 0/8  # a share of them
-    python -m benchmarks mast.table1 --folder mast-runs --collect --csv docs/data/mast-table1.csv
+    python -m benchmarks mast.table1 --store mast-runs.db --share 0/8  # a share of them
+    python -m benchmarks mast.table1 --store mast-runs.db --collect --csv docs/data/mast-table1.csv
 
 14 arms, three tasks, 5 seeds, 300,000 steps each.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.mast.plan import SEEDS, Cell, run_table, write_csv
+from benchmarks.mast.plan import SEEDS, Cell, RunsTable, write_csv
 from mast.comparing import random_scores, summary
 from mast.show import print_comparison
 
@@ -45,5 +45,4 @@ def table(rows: list[dict[str, Any]], csv: Any) -> None:
     write_csv(csv, found)
 
 
-def main() -> None:
-    run_table(__doc__, [*CELLS, *OTHERS], table)
+TABLE = RunsTable(__doc__, [*CELLS, *OTHERS], table)

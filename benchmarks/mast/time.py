@@ -1,6 +1,6 @@
 """Processor time of whole runs, dense against compiled: to the end, and to 90 points.
 
-    python -m benchmarks mast.time --folder mast-runs
+    python -m benchmarks mast.time --store mast-runs.db
 
 One thread; evaluations are not counted. 90 points are of the mean of the last evaluations of the
 dense team of 256 units, which the others are held against; one of 64 units stands beside it.
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.mast.plan import WIDE, Cell, run_table, write_csv
+from benchmarks.mast.plan import WIDE, Cell, RunsTable, write_csv
 from marl_runs import print_rows
 from mast.comparing import random_scores
 
@@ -51,5 +51,4 @@ def to_reach(row: dict[str, Any], aim: float) -> float:
     return next((seconds for value, seconds in pairs if value >= aim), float("inf"))
 
 
-def main() -> None:
-    run_table(__doc__, CELLS, table)
+TABLE = RunsTable(__doc__, CELLS, table)

@@ -11,14 +11,14 @@ networks have gone through a topology step.
 
 from __future__ import annotations
 
-import time
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
 
-from benchmarks.frame import Table, rounded
+from benchmarks.frame import Table, in_turns, rounded
 from marl_runs import make_generator
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
@@ -58,13 +58,14 @@ def measure(given: Any, task: str, hidden: int) -> list[dict[str, Any]]:
         learner.update(store.sample(), RewardScale(), 200_000, topology=True)
         learner.change_topology(0.3)
         learner.copy_targets()
-    seconds = np.zeros((given.repeats, len(ARMS)))
-    for turn in range(given.repeats):
-        for place, learner in enumerate(learners):
-            start = time.process_time()
-            for _ in range(given.in_a_row):
-                learner.update(store.sample(), RewardScale(), 200_000)
-            seconds[turn, place] = (time.process_time() - start) / given.in_a_row
+
+    def updates(learner: Any) -> None:
+        for _ in range(given.in_a_row):
+            learner.update(store.sample(), RewardScale(), 200_000)
+
+    works = {place: partial(updates, learner) for place, learner in enumerate(learners)}
+    taken = in_turns(works, given.repeats)
+    seconds = np.array(list(taken.values())).T / given.in_a_row
     ratios = np.median(seconds[:, :1] / seconds, axis=0)
     return [
         {

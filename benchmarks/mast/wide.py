@@ -1,7 +1,7 @@
 """Are wide teams sparse at no loss? Arms at H = 256 against dense and tiny teams of that width.
 
-    python -m benchmarks mast.rates --folder mast-rates --hidden 256 --csv rates.csv
-    python -m benchmarks mast.wide --folder mast-runs --rates rates.csv
+    python -m benchmarks mast.rates --store mast-rates.db --hidden 256 --csv rates.csv
+    python -m benchmarks mast.wide --store mast-runs.db --rates rates.csv
 
 A score of 100 is `dense+` of the same width; returns stand beside it, as widths have one scale.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.mast import table1
-from benchmarks.mast.plan import SEEDS, WIDE, Cell, of_width, run_table
+from benchmarks.mast.plan import SEEDS, WIDE, Cell, RunsTable, of_width
 
 ARMS = (
     ("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95), ("dense", 0.0),
@@ -30,5 +30,4 @@ def table(rows: list[dict[str, Any]], csv: Any) -> None:
     table1.table(of_width(rows, wide=True), csv)
 
 
-def main() -> None:
-    run_table(__doc__, CELLS, table)
+TABLE = RunsTable(__doc__, CELLS, table)

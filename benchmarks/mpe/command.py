@@ -9,15 +9,13 @@ folder of its own.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-import time
 from dataclasses import fields, replace
 from pathlib import Path
 
 from benchmarks.frame import asked, refuse
 from benchmarks.mpe import paper_shares, paper_training
-from benchmarks.mpe.kept_lines import minutes
+from benchmarks.mpe.kept_lines import chosen, end_of, minutes
 from benchmarks.mpe.paper_effort import FULL, QUICK, MpeEffort, Places
 
 RUNS = "mpe-measured.jsonl"
@@ -48,22 +46,18 @@ def main() -> None:
         trained=([int], "sizes of the training runs"),
         minutes=(minutes, "nothing begins after them; 0: only tables"),
     )
-    names = given.only.split(",") if given.only else list(STEPS)
-    for name in names:
-        if name not in STEPS:
-            refuse(f"argument --only: got {name!r}, expected some of {', '.join(STEPS)}")
+    names = chosen(given.only, STEPS)
     effort = effort_of(given)
     home = Path("mpe-quick" if given.quick else "docs")
     data = given.data or home / "data"
     away = Path("mpe-quick" if given.quick else "mpe-runs")
-    until = math.inf if given.minutes is None else time.monotonic() + 60.0 * given.minutes
     try:
         places = Places(
             given.runs or data / RUNS,
             given.unfinished or away / "rewards.db",
             data,
             given.figures or home / "figures",
-            until,
+            end_of(given.minutes),
         )
     except (OSError, ValueError) as error:
         refuse(f"argument --runs: {error}")

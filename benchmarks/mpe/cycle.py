@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.frame import asked
-from benchmarks.mpe.tables import write_table
+from benchmarks.frame import asked, rounded, write
 from marl_runs import print_rows
 from mpe_marl.asked import Effort
 from mpe_marl.comparing import VARIANTS, against_first, take_turns
@@ -39,5 +38,4 @@ def main() -> None:
     configs = [replace(base, n_agents=n) for n in given.agents]
     rows = against_first([one for c in configs for one in take_turns(c, given.variants, how)])
     print_rows("Cycle of 100 steps and one update of all trainers", rows)
-    if given.csv:
-        write_table(given.csv, rows)
+    write(given.csv, rows[0], (rounded(row, 5) for row in rows))

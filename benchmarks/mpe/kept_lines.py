@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from benchmarks.frame import refuse
 
 
 def minutes(text: str) -> float:
@@ -19,6 +24,24 @@ def minutes(text: str) -> float:
     if not number >= 0.0:
         raise argparse.ArgumentTypeError(f"got {text}, expected minutes of at least 0")
     return number
+
+
+def chosen(only: str | None, steps: Iterable[str]) -> list[str]:
+    """The steps that ``--only`` names, with commas; all without it.
+
+    Raises:
+        SystemExit: There is no such step (2).
+    """
+    names = only.split(",") if only else list(steps)
+    for name in names:
+        if name not in steps:
+            refuse(f"argument --only: got {name!r}, expected some of {', '.join(steps)}")
+    return names
+
+
+def end_of(minutes: float | None) -> float:
+    """The moment of ``time.monotonic()`` at which so many minutes are over."""
+    return math.inf if minutes is None else time.monotonic() + 60.0 * minutes
 
 
 class KeptLines:

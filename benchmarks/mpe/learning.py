@@ -17,8 +17,7 @@ import numpy as np
 import torch
 from scipy.stats import ttest_1samp
 
-from benchmarks.frame import Row, Table
-from benchmarks.mpe.tables import write_table
+from benchmarks.frame import Row, Table, rounded, write
 from marl_runs import mean_interval, print_rows
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
@@ -83,7 +82,8 @@ def told(rows: list[Row], given: Any) -> None:
     found = report(rows)
     print_rows("Return of an agent, last episodes of training", found)
     if given.out is not None:
-        write_table(given.out.with_name(f"{given.out.stem}-cases.csv"), found)
+        path = given.out.with_name(f"{given.out.stem}-cases.csv")
+        write(path, found[0], (rounded(row, 5) for row in found))
 
 
 TABLE = Table(

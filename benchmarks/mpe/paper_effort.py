@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.frame import children_s, rounded, write
 from benchmarks.mpe.kept_lines import KeptLines
-from benchmarks.mpe.tables import write_table
 
 
 @dataclass(frozen=True)
@@ -85,23 +84,17 @@ class Places:
             if time.monotonic() > self.until:
                 print(f"left: {name}", file=sys.stderr, flush=True)
                 return None
-            begun = time.process_time() + _children()
+            begun = time.process_time() + children_s()
             found = measure()
-            spent = time.process_time() + _children() - begun
+            spent = time.process_time() + children_s() - begun
             self._lines.add({"key": name, "cpu_s": round(spent, 1), "found": found})
             print(f"{name}: {spent:.0f} s", file=sys.stderr, flush=True)
         return dict(self._lines[name]["found"])
 
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows to a CSV file, whole or not at all; fractions have five digits."""
-        self.data.mkdir(parents=True, exist_ok=True)
-        write_table(self.data / name, [{k: _told(v) for k, v in row.items()} for row in rows])
-
-
-def _children() -> float:
-    """Processor time of the processes that have ended [s]."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+        finite = ({k: _told(v) for k, v in row.items()} for row in rows)
+        write(self.data / name, rows[0], (rounded(row, 5) for row in finite))
 
 
 def _told(value: Any) -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import write
 from benchmarks.mpe.paper_effort import MpeEffort, Places
 from benchmarks.mpe.paper_shares import WORLD
-from marl_common import atomic_write
 from marl_runs import Store, mean_interval, run_all
 from mpe_marl.experiment import Training
 from mpe_marl.learners import LearnerConfig
@@ -57,13 +56,9 @@ def rewards(effort: MpeEffort, places: Places) -> None:
     if not rows:
         return
     places.table("mpe-figure6.csv", rows)
-    with (
-        atomic_write(places.data / "mpe-figure6-curves.csv") as draft,
-        draft.open("w", newline="") as stream,
-    ):
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("agents", "law", "seed", "episodes", "mean_reward"))
-        writer.writerows(curves)
+    columns = ("agents", "law", "seed", "episodes", "mean_reward")
+    points = (dict(zip(columns, point, strict=True)) for point in curves)
+    write(places.data / "mpe-figure6-curves.csv", columns, points)
 
 
 def _random(effort: MpeEffort, n: int) -> dict[str, float]:

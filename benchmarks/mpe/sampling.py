@@ -20,6 +20,7 @@ import gc
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,19 +64,16 @@ def filled(n: int, rows: int, world: str, layout: str) -> Replay:
 def sampling_seconds(
     store: Replay, laws: Sequence[SamplingLaw], n: int, repeats: int
 ) -> dict[str, float]:
-    """Fastest time to draw and fetch what one update of all trainers takes [s], for each law.
+    """Fastest time to draw and fetch what one update of all trainers takes [s], for each law."""
 
-    The laws take turns, so that other work on the machine meets them alike.
-    """
-    best = dict.fromkeys((law.name for law in laws), float("inf"))
-    for _ in range(repeats):
-        for law in laws:
-            store.law = law
-            start = time.thread_time()
-            for _ in range(draws_of(law, n)):
-                store.sample()
-            best[law.name] = min(best[law.name], time.thread_time() - start)
-    return best
+    def drawn(law: SamplingLaw) -> None:
+        store.law = law
+        for _ in range(draws_of(law, n)):
+            store.sample()
+
+    works = {law.name: partial(drawn, law) for law in laws}
+    times = frame.in_turns(works, repeats, clock=time.thread_time)
+    return {name: min(taken) for name, taken in times.items()}
 
 
 def draws_of(law: SamplingLaw, n: int) -> int:

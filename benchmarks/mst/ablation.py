@@ -17,7 +17,8 @@ import numpy as np
 
 from benchmarks.frame import asked
 from benchmarks.mst.pages import keep_json
-from benchmarks.mst.table import SCHEDULES, WINDOWS, finished, settings
+from benchmarks.mst.table import SCHEDULES, WINDOWS, settings
+from benchmarks.pool import finished
 from marl_runs import Store, mean_interval
 from mst.config import PretrainConfig
 from mst.data import Corpus

@@ -8,7 +8,6 @@ each the least processor time counts.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from benchmarks.frame import Table, show
+from benchmarks.frame import Table, in_turns, show
 from mst.attention import Attention, distances, visible
 from sparse_training import offset_attention
 
@@ -50,18 +49,21 @@ def measure(given: Any, *key: int) -> dict[str, str]:
         "masked": lambda: scaled_dot_product_attention(q, k, v, attn_mask=mask),
         "visible keys": lambda: offset_attention(qkv, heads, windows, far),
     }
-    best = dict.fromkeys(ways, float("inf"))
-    for _ in range(given.rounds):
-        for name, way in ways.items():
-            start = time.process_time()
+
+    def both(way: Callable[[], Tensor]) -> Callable[[], None]:
+        def forward_and_backward() -> None:
             y = way()
             y.backward(torch.ones_like(y))
-            best[name] = min(best[name], time.process_time() - start)
+
+        return forward_and_backward
+
+    times = in_turns({name: both(way) for name, way in ways.items()}, given.rounds)
+    best = {name: min(taken) for name, taken in times.items()}
     attention = Attention(PATTERN, window, stride)
     ratio = best["fused causal"] / best["visible keys"]
     chosen = "visible keys" if attention.skips(context, "cpu") else "masked"
-    times = {f"{way} [ms]": f"{1e3 * best[way]:.1f}" for way in WAYS}
-    return times | dict(zip(LAST, (f"{ratio:.2f}", chosen), strict=True))
+    shown = {f"{way} [ms]": f"{1e3 * best[way]:.1f}" for way in WAYS}
+    return shown | dict(zip(LAST, (f"{ratio:.2f}", chosen), strict=True))
 
 
 TABLE = Table(

@@ -8,7 +8,6 @@ compiled kernels take turns, a step each; of each the fastest processor time cou
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.frame import Table, show
+from benchmarks.frame import Table, in_turns, show
 from mst.config import PretrainConfig
 from mst.data.corpus import Corpus
 from mst.data.manifest import Manifest
@@ -77,13 +76,7 @@ def measure(given: Any, width: int, sparsity: float) -> dict[str, str]:
         steps[variant] = plain_step(trainer) if variant == "plain" else trainer.step
         for _ in range(2):
             steps[variant]()
-    times: dict[str, list[float]] = {variant: [] for variant in VARIANTS}
-    for _ in range(given.rounds):
-        for variant, step in steps.items():
-            start = time.process_time()
-            step()
-            times[variant].append(time.process_time() - start)
-    best = {variant: 1e3 * min(found) for variant, found in times.items()}
+    best = {name: 1e3 * min(taken) for name, taken in in_turns(steps, given.rounds).items()}
     dense = min(best["plain"], best["dense"])
     names = ("plain torch", "our dense", *SPARSE)
     return {f"{n} [ms]": f"{ms:.0f}" for n, ms in zip(names, best.values(), strict=True)} | {

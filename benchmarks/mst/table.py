@@ -21,7 +21,8 @@ import numpy as np
 
 from benchmarks.frame import asked, rounded, write
 from benchmarks.mst.pages import earlier_rows, keep_json, rate_label
-from marl_runs import RunFailedError, RunStatus, Store, StoredRun, mean_interval, run_all
+from benchmarks.pool import finished
+from marl_runs import RunStatus, Store, StoredRun, mean_interval
 from mst.arms import arm_run
 from mst.attention import DENSE
 from mst.comparing import Curve, comparison, read_curves
@@ -117,16 +118,6 @@ def experiment(
     chosen = replace(run.config, adam=adam, backend="compiled" if sparse else "masked")
     folder, digest = corpus
     return SparsePretraining(arm, chosen, digest, str(folder), seed, run.tokens, windows=windows)
-
-
-def finished(store: Store, experiments: Sequence[SparsePretraining]) -> list[StoredRun]:
-    """Do what is not done, one after the other; rows of all."""
-    summary = run_all(experiments, store, workers=1)
-    if summary.failed:
-        raise RunFailedError(str(summary.failed))
-    if summary.interrupted or summary.stopped:
-        raise SystemExit(130)
-    return [store.runs(key=key)[0] for key in summary.keys]
 
 
 def best_rate(

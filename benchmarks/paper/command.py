@@ -9,7 +9,6 @@ runs every step with few samples, to see that it works, in a folder of its own.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
 from dataclasses import replace
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.frame import asked, refuse
-from benchmarks.mpe.kept_lines import minutes
+from benchmarks.mpe.kept_lines import chosen, end_of, minutes
 from benchmarks.paper import (
     curves,
     fig4,
@@ -28,7 +27,6 @@ from benchmarks.paper import (
     settings,
     table2,
     table3,
-    table3_curves,
     transfer,
 )
 from benchmarks.paper.effort import FULL, QUICK, Effort, Output, Step
@@ -83,10 +81,7 @@ def main() -> None:
         redraw=(False, "only draw the tables' figures again"),
         list=(False, "only say what is left, and its cost"),
     )
-    names = given.only.split(",") if given.only else list(STEPS)
-    for name in names:
-        if name not in STEPS:
-            refuse(f"argument --only: got {name!r}, expected some of {', '.join(STEPS)}")
+    names = chosen(given.only, STEPS)
     effort = effort_of(given)
     for name in effort.cost_models:
         if name not in FULL.cost_models:
@@ -104,8 +99,7 @@ def main() -> None:
     if given.list:
         _say_what_is_left(steps, effort, kept)
         return
-    until = math.inf if given.minutes is None else time.monotonic() + 60.0 * given.minutes
-    failed = _fill(steps, effort, kept, given.workers or 1, until)
+    failed = _fill(steps, effort, kept, given.workers or 1, end_of(given.minutes))
     for step in steps:
         step.make(effort, kept, output)
     left = _say_what_is_left(steps, effort, kept)
@@ -150,11 +144,5 @@ def redraw(output: Output) -> None:
     samples = fig4.BEST_OF_DATASET
     matrix = fig4.read(data / fig4.MATRIX, samples)
     fig4.draw(matrix, fig4.TITLE, figures / "fig4.png")
-    for name, columns in (("fig5", 3), ("fig6", 2)):
-        lines = curves.read_curves(data / f"paper-{name}-curves.csv")
-        curves.draw(lines, figures / f"{name}.png", "mean return", columns)
-    lines = curves.read_curves(data / "paper-fig7-curves.csv")
-    curves.draw(lines, figures / "fig7.png", curves.CHOICE, 4, curves.SMALL_IN)
-    lines = curves.read_curves(data / table3_curves.FILE)
-    title = "best EDP so far over the proven optimum, median of seeds"
-    curves.draw(lines, figures / "table3-edp.png", title, 4, (3.2, 2.6), table3_curves.YLIM)
+    for name in curves.FIGURES:
+        curves.redraw(name, data, figures)

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from marl_common import FloatArray, atomic_write
-from marl_runs import colour, line_style, new_figure, save_figure
+from benchmarks.frame import known, write
+from marl_common import FloatArray
+from marl_runs import colour, line_style, panel_grid, save_figure
 
-CHOICE = "mean choice, first (0) to last (1)"
-"""What Fig. 7 shows of a parameter."""
-SMALL_IN = (3.0, 1.8)
-"""A panel of Fig. 7."""
-
+FIGURES: dict[str, tuple[str, dict[str, Any]]] = {
+    "fig5": ("paper-fig5-curves.csv", {"ylabel": "mean return", "columns": 3}),
+    "fig6": ("paper-fig6-curves.csv", {"ylabel": "mean return", "columns": 2}),
+    "fig7": (
+        "paper-fig7-curves.csv",
+        {"ylabel": "mean choice, first (0) to last (1)", "columns": 4, "panel_in": (3.0, 1.8)},
+    ),
+    "table3-edp": (
+        "table3-curves.csv",
+        {
+            "ylabel": "best EDP so far over the proven optimum, median of seeds",
+            "columns": 4,
+            "panel_in": (3.2, 2.6),
+            "ylim": (0.97, 2.2),
+        },
+    ),
+}
+"""Of each figure the file of its curves, and how it is drawn."""
+COLUMNS = ("panel", "label", "samples", "value")
 Curves = dict[str, dict[str, tuple[FloatArray, FloatArray]]]
 """``curves[panel][label] = (samples, values)``."""
 
@@ -34,32 +48,39 @@ def mean_returns(returns: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 def keep_curves(curves: Curves, path: Path) -> None:
     """Write what a figure is drawn from to a CSV file: a line a point."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as draft, draft.open("w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("panel", "label", "samples", "value"))
-        for panel, lines in curves.items():
-            for label, (x, y) in lines.items():
-                rows = zip(x, y, strict=True)
-                writer.writerows((panel, label, int(n), f"{value:.5g}") for n, value in rows)
+    rows = (
+        dict(zip(COLUMNS, (panel, label, int(n), f"{value:.5g}"), strict=True))
+        for panel, lines in curves.items()
+        for label, points in lines.items()
+        for n, value in zip(*points, strict=True)
+    )
+    write(path, COLUMNS, rows)
 
 
 def read_curves(path: Path) -> Curves:
     """Read what :func:`keep_curves` wrote."""
     found: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    with path.open(newline="") as stream:
-        for row in csv.DictReader(stream):
-            point = (float(row["samples"]), float(row["value"]))
-            found.setdefault(row["panel"], {}).setdefault(row["label"], []).append(point)
-    return {
-        panel: {label: _columns(points) for label, points in lines.items()}
-        for panel, lines in found.items()
-    }
+    for row in known(path):
+        point = (float(row["samples"]), float(row["value"]))
+        found.setdefault(row["panel"], {}).setdefault(row["label"], []).append(point)
+
+    def columns(points: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
+        x, y = np.array(points).T
+        return x, y
+
+    return {panel: {k: columns(v) for k, v in lines.items()} for panel, lines in found.items()}
 
 
-def _columns(points: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
-    x, y = np.array(points).T
-    return x, y
+def keep(name: str, curves: Curves, data: Path, figures: Path) -> None:
+    """Write the curves of one of `FIGURES` to its file, and draw it from there."""
+    keep_curves(curves, data / FIGURES[name][0])
+    redraw(name, data, figures)
+
+
+def redraw(name: str, data: Path, figures: Path) -> None:
+    """Draw one of `FIGURES` from its file."""
+    file, how = FIGURES[name]
+    draw(read_curves(data / file), figures / f"{name}.png", **how)
 
 
 def draw(
@@ -80,14 +101,11 @@ def draw(
         panel_in: Size of a panel [inch].
         ylim: What the axis that goes up shows.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    figure, axes = panel_grid(len(curves), columns, panel_in)
     columns = min(columns, len(curves))
-    rows = -(-len(curves) // columns)
-    figure = new_figure(panel_in[0] * columns, panel_in[1] * rows)
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
     places: dict[str, int] = {}
     handles: dict[str, Any] = {}
-    for axis, (panel, lines) in zip(axes, curves.items(), strict=False):
+    for axis, (panel, lines) in zip(axes, curves.items(), strict=True):
         for label, (x, y) in lines.items():
             place = places.setdefault(label, len(places))
             ours = label == "marl"
@@ -103,8 +121,6 @@ def draw(
         axis.set(xscale="log", ylim=ylim)
         axis.grid(alpha=0.25, linewidth=0.5)
         axis.tick_params(labelsize=8)
-    for extra in axes[len(curves) :]:
-        extra.set_axis_off()
     figure.supxlabel("samples", fontsize=9)
     figure.supylabel(ylabel, fontsize=9)
     columns_of_legend = min(len(handles), 3 * columns)

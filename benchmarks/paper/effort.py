@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.mpe.tables import write_table
+from benchmarks.frame import write
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import Search
@@ -89,8 +89,7 @@ class Output:
 
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows to a CSV file, whole or not at all; fractions have six digits."""
-        self.data.mkdir(parents=True, exist_ok=True)
-        write_table(self.data / name, [{k: shown(v) for k, v in row.items()} for row in rows])
+        write(self.data / name, rows[0], ({k: shown(v) for k, v in r.items()} for r in rows))
 
 
 @dataclass(frozen=True)
@@ -148,6 +147,34 @@ def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[dict[str, Any
     return [
         _verdict(ratio, len(a) >= FEWEST_CASES, ps.get(i))
         for i, (ratio, (a, _)) in enumerate(zip(ratios, pairs, strict=True))
+    ]
+
+
+def over_cases(
+    returns: Mapping[tuple[str, ...], list[dict[str, np.ndarray]]],
+    reference: str,
+    names: tuple[str, ...],
+    title: str,
+) -> list[dict[str, Any]]:
+    """Each group of searches beside a reference: the ratio of their last mean returns.
+
+    Args:
+        returns: Of each table, a case after another, returns by group.
+        reference: The group that others are compared with.
+        names: Columns of what tells tables apart, and of the group.
+        title: Column of the ratio.
+    """
+    rows: list[dict[str, Any]] = []
+    pairs = []
+    for key, cases in returns.items():
+        for group in dict.fromkeys(n for case in cases for n in case if n != reference):
+            both = [case for case in cases if group in case]
+            pairs.append(([one[group] for one in both], [one[reference] for one in both]))
+            rows.append(dict(zip(names, (*key, group), strict=True)))
+            rows[-1] |= {"layers": len(both), "seeds": min(len(one[group]) for one in both)}
+    return [
+        {**row, title: over.pop("ratio"), **over}
+        for row, over in zip(rows, compared(pairs), strict=True)
     ]
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import known, write
 from benchmarks.paper.effort import Effort, Output, Step
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.notes import POLICIES, WAYS
 from benchmarks.paper.searches import Search
 from mapper.clustering import cluster, plots
 from mapper.clustering.correlation import Correlation
-from marl_common import atomic_write
 
 MATRIX = "paper-fig4-matrix.csv"
 SPACES = ("paper", "paper-10")
@@ -101,7 +100,6 @@ def _merged(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str
 
 def draw(matrix: Correlation, title: str, path: Path) -> None:
     """The matrix ordered by group, and the tree beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     tree = cluster(matrix)
     agents = tree.suggested()
     plots.save(plots.heat_map(matrix, title, tree, agents), path)
@@ -109,20 +107,16 @@ def draw(matrix: Correlation, title: str, path: Path) -> None:
 
 
 def _keep(matrix: Correlation, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as draft, draft.open("w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("parameter", *matrix.names))
-        for name, row in zip(matrix.names, matrix.matrix, strict=True):
-            writer.writerow((name, *(f"{value:.5f}" for value in row)))
+    columns = ("parameter", *matrix.names)
+    cells = ([f"{value:.5f}" for value in row] for row in matrix.matrix)
+    lines = ((name, *row) for name, row in zip(matrix.names, cells, strict=True))
+    write(path, columns, (dict(zip(columns, line, strict=True)) for line in lines))
 
 
 def read(path: Path, samples: int) -> Correlation:
     """The matrix that is kept."""
-    with path.open(newline="") as stream:
-        header, *rows = csv.reader(stream)
-    values = np.array([[float(cell) for cell in row[1:]] for row in rows])
-    return Correlation(tuple(header[1:]), values, "pearson", (), samples)
+    rows = {row.pop("parameter"): list(map(float, row.values())) for row in known(path)}
+    return Correlation(tuple(rows), np.array(list(rows.values())), "pearson", (), samples)
 
 
 STEP = Step("fig4", "Fig. 4: correlation and dendrogram", plan, make)

@@ -74,8 +74,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     if rows:
         output.table("paper-fig5.csv", rows)
     if drawn:
-        curves.keep_curves(drawn, output.data / "paper-fig5-curves.csv")
-        curves.draw(drawn, output.figures / "fig5.png", "mean return", columns=3)
+        curves.keep("fig5", drawn, output.data, output.figures)
 
 
 def _panel(

@@ -12,10 +12,10 @@ from benchmarks.paper.effort import (
     Effort,
     Output,
     Step,
-    compared,
     finished,
     last_returns,
     mean_and_error,
+    over_cases,
 )
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
@@ -77,7 +77,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         groups.setdefault(search.case, {}).setdefault(label(search), []).append(search)
     rows: list[dict[str, Any]] = []
     drawn = {}
-    returns: dict[tuple[str, str], list[dict[str, np.ndarray]]] = {}
+    returns: dict[tuple[str, ...], list[dict[str, np.ndarray]]] = {}
     for case, of_agents in groups.items():
         found = finished(kept, of_agents)
         if ALL_AGENTS not in found:
@@ -95,10 +95,11 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
             }
     if rows:
         output.table("paper-fig6.csv", rows)
-        output.table("paper-fig6-agents.csv", _over_layers(returns))
+        names = ("cost model", "space", "agents")
+        over = over_cases(returns, ALL_AGENTS, names, "return / all agents'")
+        output.table("paper-fig6-agents.csv", over)
     if drawn:
-        curves.keep_curves(drawn, output.data / "paper-fig6-curves.csv")
-        curves.draw(drawn, output.figures / "fig6.png", "mean return", columns=2)
+        curves.keep("fig6", drawn, output.data, output.figures)
 
 
 def _rows(found: dict[str, list[Found]], best: float) -> Iterator[dict[str, Any]]:
@@ -114,24 +115,6 @@ def _rows(found: dict[str, list[Found]], best: float) -> Iterator[dict[str, Any]
             "value / best": float(np.median([one.best for one in runs]) / best),
             "CPU s": float(np.mean([one.seconds for one in runs])),
         }
-
-
-def _over_layers(
-    returns: dict[tuple[str, str], list[dict[str, np.ndarray]]],
-) -> list[dict[str, Any]]:
-    """Each number of agents beside all agents: the ratio of their last mean returns."""
-    rows: list[dict[str, Any]] = []
-    pairs = []
-    for (cost_model, space), layers in returns.items():
-        for name in dict.fromkeys(n for each in layers for n in each if n != ALL_AGENTS):
-            both = [each for each in layers if name in each]
-            pairs.append(([e[name] for e in both], [e[ALL_AGENTS] for e in both]))
-            rows.append({"cost model": cost_model, "space": space, "agents": name})
-            rows[-1] |= {"layers": len(both), "seeds": min(len(e[name]) for e in both)}
-    return [
-        {**row, "return / all agents'": over.pop("ratio"), **over}
-        for row, over in zip(rows, compared(pairs), strict=True)
-    ]
 
 
 STEP = Step("fig6", "Fig. 6: number of agents", plan, make)

@@ -52,8 +52,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
             drawn = drawn or _lines(found)
     if rows:
         output.table("paper-fig7.csv", rows)
-        curves.keep_curves(drawn, output.data / "paper-fig7-curves.csv")
-        curves.draw(drawn, output.figures / "fig7.png", curves.CHOICE, 4, curves.SMALL_IN)
+        curves.keep("fig7", drawn, output.data, output.figures)
 
 
 def _lines(found: dict[str, Found]) -> dict[str, dict[str, Any]]:

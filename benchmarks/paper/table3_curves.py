@@ -16,12 +16,10 @@ import numpy as np
 
 from benchmarks import marl_cases, methods_table
 from benchmarks.frame import DATA
-from benchmarks.paper.curves import keep_curves, read_curves
+from benchmarks.paper.curves import FIGURES, keep_curves, read_curves
+from marl_runs import best_so_far
 
-FILE = "table3-curves.csv"
 POINTS = 40
-YLIM = (0.97, 2.2)
-"""The figure shows curves up to 2.2 times the optimum."""
 
 
 def main() -> None:
@@ -31,7 +29,7 @@ def main() -> None:
     if not runs:
         sys.exit("no such runs in these files")
     reference = methods_table.references(runs, "exact")
-    path = DATA / FILE
+    path = DATA / FIGURES["table3-edp"][0]
     curves = read_curves(path) if path.exists() else {}
     places = np.unique(np.geomspace(marl_cases.FIRST, budget, POINTS).astype(int))
     rows = methods_table.layer_rows(runs, "exact", 1.05)
@@ -39,7 +37,7 @@ def main() -> None:
         for method in [row["method"] for row in rows]:
             alike = [r for r in runs if (r["layer"], r["method"]) == (layer, method)]
             base = reference[marl_cases.case(alike[0])]
-            found = np.median([marl_cases.curve(run, places) for run in alike], axis=0) / base
+            found = np.median([best_so_far(run["curve"], places) for run in alike], axis=0) / base
             seen = np.isfinite(found)
             curves.setdefault(layer, {})[method] = (places[seen], found[seen])
     keep_curves(curves, path)

@@ -14,10 +14,10 @@ from benchmarks.paper.effort import (
     Effort,
     Output,
     Step,
-    compared,
     finished,
     last_returns,
     mean_and_error,
+    over_cases,
 )
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
@@ -102,7 +102,7 @@ def _counted(effort: Effort, layer: str, cost_model: str) -> dict[str, list[Sear
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a layer and source of its agents, one a way of counting, and over the layers."""
     tables: dict[str, list[dict[str, Any]]] = {"agents from": [], "the dataset's samples": []}
-    returns: dict[str, list[dict[str, np.ndarray]]] = {}
+    returns: dict[tuple[str, ...], list[dict[str, np.ndarray]]] = {}
     for cost_model in effort.cost_models:
         for layer in effort.layers:
             found = finished(kept, _sources(effort, kept, layer, cost_model))
@@ -114,12 +114,14 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
                 if len(runs) > 1:  # one alone compares nothing
                     tables[title] += [{**case, **row} for row in _rows(title, runs, best)]
             if OWN in found:
-                returns.setdefault(cost_model, []).append(_by_kind(found, best))
+                returns.setdefault((cost_model,), []).append(_by_kind(found, best))
     for title, name in zip(tables, ("paper-transfer.csv", "paper-dataset.csv"), strict=True):
         if tables[title]:
             output.table(name, tables[title])
     if returns:
-        output.table("paper-transfer-layers.csv", _over_layers(returns))
+        names = ("cost model", "agents from")
+        over = over_cases(returns, OWN, names, "return / own dataset's")
+        output.table("paper-transfer-layers.csv", over)
 
 
 def _by_kind(found: dict[str, list[Found]], best: float) -> dict[str, np.ndarray]:
@@ -129,20 +131,6 @@ def _by_kind(found: dict[str, list[Found]], best: float) -> dict[str, np.ndarray
         kind = "another layer's dataset" if name.startswith("the dataset of") else name
         kinds.setdefault(kind, []).extend(runs)
     return {kind: last_returns(runs, best) for kind, runs in kinds.items()}
-
-
-def _over_layers(returns: dict[str, list[dict[str, np.ndarray]]]) -> list[dict[str, Any]]:
-    """Each source beside the layer's own dataset: the ratio of their last mean returns."""
-    rows, pairs = [], []
-    for cost_model, layers in returns.items():
-        for name in dict.fromkeys(n for each in layers for n in each if n != OWN):
-            both = [each for each in layers if name in each]
-            pairs.append(([e[name] for e in both], [e[OWN] for e in both]))
-            rows.append({"cost model": cost_model, "agents from": name, "layers": len(both)})
-    return [
-        {**row, "return / own dataset's": over.pop("ratio"), **over}
-        for row, over in zip(rows, compared(pairs), strict=True)
-    ]
 
 
 def _rows(title: str, found: dict[str, list[Found]], best: float) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mapper.compare.curves import Bar, bands, ratio_bars, target_bars
 from mapper.compare.summary import PREFERRED, Summary
-from marl_runs import BACKDROP, Band, colour, line_style, new_figure, save_figure
+from marl_runs import BACKDROP, Band, colour, line_style, new_figure, panel_grid, save_figure
 
 PANEL_IN = (4.6, 3.6)
 COLUMNS = 3
@@ -103,13 +103,9 @@ def ratios_figure(summary: Summary, objective: str) -> Any:
 def _panels(summary: Summary, objective: str, height_in: float) -> tuple[Any, list[Any]]:
     """A figure with a panel for each layer: pairs of axis and case."""
     cases = [case for case in summary.cases if case.objective == objective]
-    columns = 2 if len(cases) == 4 else min(COLUMNS, len(cases))
-    rows = -(-len(cases) // columns)
-    figure = new_figure(PANEL_IN[0] * columns + 1.9, height_in * rows + 0.9)
-    axes = figure.subplots(rows, columns, squeeze=False)
-    for axis in axes.flat[len(cases) :]:
-        axis.set_visible(False)
-    return figure, list(zip(axes.flat, cases, strict=False))
+    columns = 2 if len(cases) == 4 else COLUMNS
+    figure, axes = panel_grid(len(cases), columns, (PANEL_IN[0], height_in), (1.9, 0.9))
+    return figure, list(zip(axes, cases, strict=True))
 
 
 def _zoom(axis: Any, found: list[Band], budget: int) -> None:

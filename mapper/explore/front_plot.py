@@ -8,8 +8,7 @@ from typing import Any
 from mapper.explore.design_figures import OBJECTIVES
 from mapper.explore.design_rows import best_point, share_text
 from mapper.explore.exploration import Exploration
-from marl_common import atomic_write
-from marl_runs import colour, new_figure
+from marl_runs import colour, panel_grid, save_figure
 
 PANEL_IN = (5.6, 4.4)
 SCALES = {"area": (1e-6, "mm²"), "energy": (1e-6, "mJ"), "edp": (1e-9, "J·cycles")}
@@ -23,8 +22,7 @@ def front_figure(exploration: Exploration) -> Any:
         FigureError: matplotlib is not installed.
     """
     first, *others = exploration.plan.objectives
-    figure = new_figure(PANEL_IN[0] * len(others), PANEL_IN[1])
-    axes = figure.subplots(1, len(others), squeeze=False)[0]
+    figure, axes = panel_grid(len(others), len(others), PANEL_IN)
     on = {id(point.design) for point in exploration.front}
     off = [best_point(exploration, d) for d in exploration.designs if id(d) not in on]
     rest = [point.figures for point in off if point is not None]
@@ -49,9 +47,7 @@ def front_figure(exploration: Exploration) -> Any:
 
 def write_plot(path: Path, exploration: Exploration) -> None:
     """Draw it as PNG, SVG or PDF, by the path's ending; whole or not at all."""
-    figure = front_figure(exploration)
-    with atomic_write(path) as draft:
-        figure.savefig(draft, format=path.suffix[1:].lower(), dpi=130)
+    save_figure(front_figure(exploration), path, beside=False)
 
 
 def _scaled(value: float, name: str) -> float:

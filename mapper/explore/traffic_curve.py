@@ -22,7 +22,7 @@ from mapper.staying.network_optimum import NetworkProblem, RunProofs
 from mapper.staying.network_result import NetworkResult, UnmappableError
 from mapper.staying.stay_proof import StaySetting
 from marl_common import atomic_write
-from marl_runs import colour, new_figure
+from marl_runs import colour, new_figure, save_figure
 
 BYTE_PJ = 1000.0
 """Price of a byte, of which the sum is in nJ."""
@@ -137,5 +137,4 @@ def draw_curve(path: Path, network: str, points: Sequence[CurvePoint]) -> None:
     axis.set_title(f"{network}: bounds (lines), and what is reached (points)", fontsize=11)
     axis.grid(alpha=0.25, which="both", linewidth=0.5)
     axis.legend(fontsize=9)
-    with atomic_write(path) as draft:
-        figure.savefig(draft, format=path.suffix[1:].lower(), dpi=130)
+    save_figure(figure, path, beside=False)

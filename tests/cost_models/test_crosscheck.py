@@ -9,12 +9,12 @@ import pytest
 from benchmarks.crosscheck import (
     CYCLES,
     FIRST_UPDATE,
-    INPUTS,
     MEANING,
     OF_THE_TOOL,
     Compared,
     compare,
 )
+from benchmarks.dividing_mapping import INPUTS
 from benchmarks.frame import known
 
 ROWS = known(Path(__file__).parent / "data" / "crosscheck_sample.csv")

@@ -8,12 +8,9 @@ from pathlib import Path
 import pytest
 
 import cost_models
-from benchmarks.crosscheck import INPUTS
 from benchmarks.crosscheck_timeloop import (
     LIKE,
-    NO_BYPASS,
     NO_CAUSE,
-    PASSES,
     SPACES,
     TimeloopError,
     by_rules,
@@ -32,7 +29,14 @@ from benchmarks.crosscheck_timeloop_rules import (
     Rules,
     input_count,
 )
-from benchmarks.crosscheck_zigzag import BYPASS, KEY, DividingMapping
+from benchmarks.dividing_mapping import (
+    BYPASS,
+    INPUTS,
+    KEY,
+    NO_BYPASS,
+    PASSES,
+    DividingMapping,
+)
 from benchmarks.export_cases import cases
 from benchmarks.frame import known
 from cost_models import Accelerator

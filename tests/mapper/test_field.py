@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -195,9 +196,12 @@ def test_salsa_anneals_for_one_figure_alone(tmp_path: Path) -> None:
         ZigZag("salsa").command("python", tmp_path, "edp")
 
 
-def test_rows_of_the_table_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_of_the_table_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     table = tmp_path / "field.csv"
     row = dict.fromkeys(COLUMNS, "") | {"tool": "factorflow", "chip": "edge", "objective": "edp"}
+    row["version"] = FactorFlow(tmp_path).version
     write(table, COLUMNS, [row | {"layer": "mobilenetv2.2", "why": "kept"}])
     home = tmp_path / "home"
     python = home / "prettytable3.11.0-3.11" / "bin" / "python"
@@ -205,7 +209,8 @@ def test_rows_of_the_table_are_kept(tmp_path: Path, capsys: pytest.CaptureFixtur
     python.write_text("")
     cases = ["edge/mobilenetv2.2/edp", "edge/resnet18.2/edp"]
     words = ["--tools", "factorflow", "--home", str(home), "--out", str(table), "--cases", *cases]
-    command.main(words)
+    monkeypatch.setattr(sys, "argv", ["field", *words])
+    command.TABLE.run()
     assert [one["why"] for one in known(table)] == ["kept", "single products alone"]
     assert "mobilenetv2.2" not in capsys.readouterr().out
 
@@ -217,9 +222,12 @@ def test_the_page_has_the_table_of_its_file() -> None:
     assert table_text(rows) in (root / "docs" / "field.md").read_text(encoding="utf-8")
 
 
-def test_what_fails_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_fails_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["field", "--tools", "timeloop"])
     with pytest.raises(SystemExit) as stopped:
-        command.main(["--tools", "timeloop"])
+        command.TABLE.run()
     assert stopped.value.code == 2
     with pytest.raises(ToolError, match=r"needs Python 9\.9"):
         python_of(_old(tmp_path), tmp_path)

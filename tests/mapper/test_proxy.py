@@ -59,13 +59,14 @@ def test_samples_that_the_dear_model_refuses_are_learnt_from():
 
 
 def test_a_sample_that_a_buffer_refuses_tells_how_much_the_buffer_holds():
-    problem = Problem(LAYER, Accelerator(64, 32, 4096, 64, 16), "edp", "maestro")
+    chip, layer = Accelerator(64, 128, 4096, 64, 16), "conv:K=16,C=8,Y=12,X=12,R=3,S=3"
+    problem = Problem(layer, chip, "edp", "maestro")
     search = _CorrectedSearch(problem, ProxyConfig(**QUICK), np.random.default_rng(0))
     search.add(problem.space.sample(2000, np.random.default_rng(0)))
     reasons = problem.look(search.pool["action"]).costs.reason
     refused = int(np.flatnonzero(reasons == ReasonCode.L1_CAPACITY)[0])
     search.sample(np.array([refused]))
-    assert np.exp(search.allowed["l1_bytes"]) == pytest.approx(32)
+    assert np.exp(search.allowed["l1_bytes"]) == pytest.approx(128)
     assert search.pool["refused"][refused]
     assert search.pool["needed"]["l1_bytes"][refused] > search.allowed["l1_bytes"]
 

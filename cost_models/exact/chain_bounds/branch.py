@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,10 @@ from cost_models.exact.chain_bounds.chain_nodes import (
 from cost_models.exact.chain_bounds.choice_costs import ChoiceCosts
 from cost_models.exact.chain_bounds.spread import WINDOWS
 from cost_models.exact.nest import OUTPUT
-from marl_common import FloatArray, IntArray
+from marl_common import BoolArray, FloatArray, IntArray
+
+AT_ONCE = 1 << 14
+"""Choices that are bounded together; arrays of so many stay in a cache."""
 
 
 class ChainBrancher(ChoiceCosts):
@@ -39,7 +42,7 @@ class ChainBrancher(ChoiceCosts):
             spread.rows(0, window, 1.0, spread.extents[d]) for window, (d, _) in enumerate(WINDOWS)
         )
         held = [
-            LastMove(1.0, 1.0, tuple(whole[self.dims.index(d)] for d in spread.free[t]), rows)  # type: ignore[arg-type]
+            LastMove(1.0, 1.0, tuple(whole[self.dims.index(d)] for d in spread.free[t]), rows)
             for t in range(3)
         ]
         return ChainNode(
@@ -73,15 +76,13 @@ class ChainBrancher(ChoiceCosts):
         """
         node = self.root()
         options = self._options(node, below)
-        at = np.stack(self.tables.at(options), axis=1)
+        self.combine(options)
         tiles, figures = [], []
-        for kind in self.classes:
-            bound, after = self.bound(node, options, kind)
+        for _, may, _, after in self._bounds(node, options, below):
             off = len(after["ports"])
             each = after["energy"] + after["rest"], after["cycles"] - off, after["loads"] - off
-            may = bound < below
-            figures.append(np.array([np.broadcast_to(one, len(at))[may] for one in each]))
-            tiles.append(at[may])
+            tiles.append(np.stack(self.tables.at(options), axis=1)[may])
+            figures.append(np.array([np.broadcast_to(one, may.shape)[may] for one in each]))
         self.tables.cells = None
         return np.concatenate(tiles), np.concatenate(figures, axis=1)
 
@@ -102,42 +103,59 @@ class ChainBrancher(ChoiceCosts):
     def children(self, node: ChainNode, below: float) -> ChainChoices:
         """All choices of the next memory whose bounds are below a value."""
         options = self._options(node, below)
-        found = self._below(node, options, below, range(len(self.classes)))
-        if found and 0 < node.depth < self.facts.depth - 1:
-            self._look_beside(node, options, np.unique(np.concatenate([r for _, r, _ in found])))
-            found = self._below(node, options, below, [number_ for number_, _, _ in found])
+        assert self.tables.cells is not None
+        self.bounded += len(self.tables.cells[0])
+        rows = np.flatnonzero(self.floor(node, options) < below)
+        self.tables.cells = tuple(cell[rows] for cell in self.tables.cells)
+        classes = self.combine(options)
+        rows, bounds = self._below(node, options, below)
+        self._keep(rows)
+        if len(rows) and 0 < node.depth < self.facts.depth - 1:
+            classes = classes[rows]
+            self._look_beside(node, options)
+            rows, bounds = self._below(node, options, below)
+            self._keep(rows)
             self.beside = {}
-        at = self.tables.at(options)
+        tiles = np.stack(self.tables.at(options), axis=1)
         self.tables.cells = None
-        if not found:
-            return ChainChoices(np.empty(0, np.int64), np.empty((0, len(self.dims)), np.int64),
-                                np.empty(0))  # fmt: skip
-        classes = np.concatenate([np.full(len(rows), n) for n, rows, _ in found])
-        rows = np.concatenate([rows for _, rows, _ in found])
-        bounds = np.concatenate([b for _, _, b in found])
         order = np.argsort(bounds, kind="stable")
-        tiles = np.stack([each[rows[order]] for each in at], axis=1)
-        return ChainChoices(classes[order], tiles, bounds[order])
+        return ChainChoices(classes[rows][order], tiles[order], bounds[order])
 
     def _below(
-        self, node: ChainNode, options: list[TileOptions], below: float, classes: Iterable[int]
-    ) -> list[tuple[int, IntArray, FloatArray]]:
-        """By number of a class, which vectors of tiles are below a value, and their bounds."""
+        self, node: ChainNode, options: list[TileOptions], below: float
+    ) -> tuple[IntArray, FloatArray]:
+        """Which choices are below a value, and their bounds."""
+        rows, bounds = [np.empty(0, np.int64)], [np.empty(0)]
+        for first, may, bound, _ in self._bounds(node, options, below):
+            rows.append(first + np.flatnonzero(may))
+            bounds.append(bound[may])
+        return np.concatenate(rows), np.concatenate(bounds)
+
+    def _bounds(
+        self, node: ChainNode, options: list[TileOptions], below: float
+    ) -> Iterator[tuple[int, BoolArray, FloatArray, Any]]:
+        """Some choices after others: the first one's place, which are below a value, and bounds.
+
+        While some are given, they are those that are looked at.
+        """
+        tables = self.tables
+        assert tables.cells is not None
+        cells, kinds = tables.cells, tables.kinds
+        for first in range(0, len(kinds), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            tables.look_at([cell[some] for cell in cells], kinds[some])
+            bound, after = self.bound(node, options)
+            yield first, bound < below, bound, after
+        tables.look_at(cells, kinds)
+
+    def _keep(self, rows: IntArray) -> None:
+        """Look at some choices only."""
         cells = self.tables.cells
         assert cells is not None
-        self.bounded += len(cells[0])
-        found = []
-        for number_ in classes if len(cells[0]) else ():
-            bound, _ = self.bound(node, options, self.classes[number_])
-            rows = np.flatnonzero(bound < below)
-            if len(rows):
-                found.append((number_, rows, bound[rows]))
-        return found
+        self.tables.look_at([cell[rows] for cell in cells], self.tables.kinds[rows])
 
-    def _look_beside(self, node: ChainNode, options: list[TileOptions], rows: IntArray) -> None:
-        """Keep some vectors of tiles, and work out tables of them, whose pieces are known."""
-        assert self.tables.cells is not None
-        self.tables.cells = tuple(cell[rows] for cell in self.tables.cells)
+    def _look_beside(self, node: ChainNode, options: list[TileOptions]) -> None:
+        """Work out tables of the tiles that are looked at, whose pieces are known."""
         places = tuple(np.unique(at) for at in self.tables.at(options))
         around = self.tables.around(options)
         tables = [self.togo, *(t for _, t in self.time.waits)]
@@ -166,28 +184,48 @@ class ChainBrancher(ChoiceCosts):
 
     def child(self, node: ChainNode, kind: Class, tiles: Any) -> ChainNode:
         """The node of one choice."""
-        options = []
-        for place in range(len(self.dims)):
-            every = self.tables.options(node, place)
-            options.append(every.one(int(np.searchsorted(every.at, tiles[place]))))
-        _, after = self.bound(node, options, kind)
-        moves = [self.moves.frozen(node, options, kind, t, after) for t in range(3)]
-        held, sure = zip(*moves, strict=True)
-        ports = [[np.asarray(x).ravel()[0] for x in port] for port in after["ports"]]
-        return ChainNode(
-            (*node.tiles, tuple(int(t) for t in tiles)),
-            (*node.classes, kind),
-            tuple(int(t) for t in tiles),
-            tuple(o.pieces[0] for o in options),
-            tuple(o.lead[0] for o in options),
-            float(np.asarray(after["energy"]).ravel()[0]),
-            (after["sums"][0], float(np.asarray(after["sums"][1]).ravel()[0])),
-            held,
-            sure,
-            tuple((float(a), float(b), float(c)) for a, b, c in ports),
-            float(np.asarray(after["start"]).ravel()[0]),
-            tuple(float(np.asarray(wait).ravel()[0]) for wait in after["waits"]),
-        )
+        return self.nodes(node, [kind], np.array([tiles]))[0]
+
+    def nodes(self, node: ChainNode, kinds: list[Class], tiles: IntArray) -> list[ChainNode]:
+        """The nodes of some choices.
+
+        Args:
+            node: The node around them.
+            kinds: Their classes of orders.
+            tiles: ``(N, dims)`` places of their tiles.
+        """
+        options = [self.tables.options(node, place) for place in range(len(self.dims))]
+        cells = [np.searchsorted(o.at, at) for o, at in zip(options, tiles.T, strict=True)]
+        self.tables.look_at(cells, np.array(kinds))
+        after = self.after(node, options)
+        states = [self.moves.state(options, t) for t in range(3)]
+        found = []
+        for row, (kind, places) in enumerate(zip(kinds, tiles.tolist(), strict=True)):
+            mine = [o.one(int(cell[row])) for o, cell in zip(options, cells, strict=True)]
+            known = of_row(after, row)
+            moves = [
+                self.moves.frozen(node, mine, kind, t, known["moves"][t], of_row(states[t], row))
+                for t in range(3)
+            ]
+            held, sure = zip(*moves, strict=True)
+            found.append(
+                ChainNode(
+                    (*node.tiles, tuple(places)),
+                    (*node.classes, kind),
+                    tuple(places),
+                    tuple(o.pieces[0] for o in mine),
+                    tuple(o.lead[0] for o in mine),
+                    known["energy"],
+                    known["sums"],
+                    held,
+                    sure,
+                    known["ports"],
+                    known["start"],
+                    known["waits"],
+                )
+            )
+        self.tables.cells = None
+        return found
 
     def fill(self) -> None:
         """Work out tables of energy, once."""
@@ -198,8 +236,19 @@ class ChainBrancher(ChoiceCosts):
         """Work out tables of MAC steps, energy and ports."""
         self.fill_turns()
         self.fill()
-        self.fill_ports()
+        self.time.fill_ports()
 
     def fill_ports(self) -> None:
-        """Work out tables of what ports take that have a limit."""
+        """Work out tables of what ports take that have a limit, and those of energy by parts."""
+        self.togo.by_parts = True
+        self.togo.fill()
         self.time.fill_ports()
+
+
+def of_row(values: Any, row: int) -> Any:
+    """One row of arrays, or of containers of them; numbers as they are."""
+    if isinstance(values, dict):
+        return {name: of_row(value, row) for name, value in values.items()}
+    if isinstance(values, tuple | list):
+        return tuple(of_row(value, row) for value in values)
+    return values if np.ndim(values) == 0 else values[row].item()

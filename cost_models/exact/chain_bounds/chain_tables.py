@@ -32,12 +32,15 @@ class RestCosts(NamedTuple):
     Args:
         reads: What a fetch of all of each tensor costs, of those that stay.
         fills: The same for each unit that it goes to.
+        parts: What share of each stays: that whose fetches cost the least.
         cost: All else, by the memory's tiles.
     """
 
     reads: tuple[float, float, float]
     fills: tuple[float, float, float]
+    parts: tuple[float, float, float]
     cost: Grid
 
 
 NOTHING = (0.0, 0.0, 0.0)
+ALL = (1.0, 1.0, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from cost_models.exact.chain_bounds.chain_tables import RestCosts
 from cost_models.exact.chain_bounds.facts import ChainFacts
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.port_time import PortTime
-from cost_models.exact.chain_bounds.spread import ChainSpread
+from cost_models.exact.chain_bounds.spread import TENSORS_IN, ChainSpread
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
-from marl_common import FloatArray
+from marl_common import FloatArray, IntArray
 
 
 def values_of(
@@ -50,6 +51,7 @@ class ChoiceCosts:
         self.spread, self.togo, self.facts = spread, togo, spread.facts
         self.dims, self.powers, self.most = spread.dims, powers, most
         self.classes = self._classes()
+        self._kinds = np.array(self.classes)
         self.beside: dict[CostsToGo, list[RestCosts]] = {}
         """Tables of tiles whose pieces are known, where there are any."""
         self.tables = OptionTables(spread, togo)
@@ -76,10 +78,75 @@ class ChoiceCosts:
         """The objective from energy but for leakage [nJ] and latency [cycles]."""
         return values_of(energy, cycles, self.powers, self.most, self.facts)
 
-    def bound(self, node: ChainNode, options: list[TileOptions], kind: Class) -> tuple[Any, Any]:
-        """Bounds of all tiles with one order of loops, and what is known after them."""
+    def floor(self, node: ChainNode, options: list[TileOptions]) -> FloatArray:
+        """What tiles take at least with any order of loops: inputs and filters move once more."""
         m, facts = node.depth + 1, self.facts
-        found = self._passed(node, options, kind)
+        found: dict[str, Any] = {"energy": node.energy, "sums": node.sums}
+        for t in TENSORS_IN:
+            if facts.keeps[m][t]:
+                read, fill = self.moves.sure(node, options, t)
+                read = facts.prices[facts.keeper(t, m)].read[t] * read
+                least = float(self.spread.whole(t)) * self.togo.rows_once(m, t)
+                found["energy"] += least * (read + facts.prices[m].write[t] * fill)
+        if m == facts.depth:
+            if facts.keeps[m][OUTPUT]:
+                found["sums"] = m, self._most_outputs(m, options)
+            found["ports"] = [list(port) for port in node.ports]
+            self._serve(m, options, found)
+        else:
+            at = self.tables.at(options)
+            found["energy"] += reduce(np.minimum, (rest.cost[at] for rest in self.togo.rest[m]))
+            found["energy"] -= self._outputs_again(node, options)
+        return self.value(found["energy"], self.time.mac_cycles(m, options))
+
+    def _most_outputs(self, m: int, options: list[TileOptions]) -> Any:
+        """Outputs that leave a memory, at most."""
+        found: Any = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
+        for p in self.tables.free[OUTPUT]:
+            found = found * self.tables.axis(p, options[p].many)
+        return found
+
+    def _outputs_again(self, node: ChainNode, options: list[TileOptions]) -> Any:
+        """What tables count for outputs that further out were paid for already, at most.
+
+        An output that certainly leaves the memory for each time that tables count weighs there no
+        more than it costs, see :meth:`ChainSpread.weights`; so those around count, and others.
+        """
+        m, outer = node.depth + 1, node.sums[0]
+        weights, add = self.togo.weights, self.spread.energy.add
+        found: Any = weights[outer][0] * add[outer] * node.sums[1]
+        if self.facts.keeps[m][OUTPUT]:
+            share: Any = node.held[OUTPUT].share
+            for p in self.tables.own[OUTPUT]:
+                runs = np.where(options[p].iterates, options[p].share, 1.0)
+                share = np.minimum(share, self.tables.axis(p, runs))
+            again = (1.0 - share) * self._most_outputs(m, options)
+            found = found + weights[m][0] * add[m] * again
+        return found
+
+    def bound(self, node: ChainNode, options: list[TileOptions]) -> tuple[Any, Any]:
+        """Bounds of tiles with the orders of loops that they are looked at with.
+
+        Returns:
+            The bounds, and what is known after the choices.
+        """
+        m = node.depth + 1
+        found = self.after(node, options)
+        self._serve(m, options, found)
+        inside = [
+            [0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
+             for table in tables]
+            for tables in self.time.inner
+        ]  # fmt: skip
+        start = np.maximum(found["start"], self.time.waiting(found["ports"], found["waits"]))
+        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
+        found["rest"] = self._rest(self.togo, m, options, found)
+        return self.value(found["energy"] + found["rest"], found["cycles"]), found
+
+    def after(self, node: ChainNode, options: list[TileOptions]) -> dict[str, Any]:
+        """What is known after choices, but for what is inside them."""
+        m, facts = node.depth + 1, self.facts
+        found = self._passed(node, options)
         waits: list[Any] = list(node.waits) or [0.0] * len(self.time.waits)
         if m < facts.depth:
             waits = [
@@ -91,20 +158,27 @@ class ChoiceCosts:
         if m == 1:
             step = self.time.first_wait(options, waits) if m < facts.depth else 0.0
             found["start"], found["loads"] = self.time.start(options, found["ports"][0], step)
-        if facts.stepwise and kind[0] >= 0 and self.spread.alone:
-            phases = self.time.phases(options, kind[0], found["moved"])
+        if facts.stepwise and self.spread.alone:
+            phases = self.time.phases(options, found["moved"])
             found["start"] = np.maximum(found["start"], phases)
-        self._serve(m, options, found)
-        inside = [
-            [0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
-             for table in tables]
-            for tables in self.time.inner
-        ]  # fmt: skip
-        start = np.maximum(found["start"], self.time.waiting(found["ports"], waits))
-        found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
-        found["rest"] = self._rest(self.togo, m, options, found)
-        bound = self.value(found["energy"] + found["rest"], found["cycles"])
-        return np.where(self._valid(options, kind), bound, np.inf), found
+        return found
+
+    def combine(self, options: list[TileOptions]) -> IntArray:
+        """Look at vectors of tiles with each class of orders that their loops may have.
+
+        Returns:
+            ``(N,)`` numbers of those classes.
+        """
+        cells = self.tables.cells
+        assert cells is not None
+        rows = [
+            np.flatnonzero(np.broadcast_to(self._valid(options, kind), cells[0].shape))
+            for kind in self.classes
+        ]
+        numbers = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
+        every = np.concatenate(rows)
+        self.tables.look_at([cell[every] for cell in cells], self._kinds[numbers])
+        return numbers
 
     def _valid(self, options: list[TileOptions], kind: Class) -> Any:
         """Where loops that iterate are those of an order."""
@@ -118,7 +192,7 @@ class ChoiceCosts:
             valid = valid & self._first_window(options, kind[1])
         return valid
 
-    def _passed(self, node: ChainNode, options: list[TileOptions], kind: Class) -> dict[str, Any]:
+    def _passed(self, node: ChainNode, options: list[TileOptions]) -> dict[str, Any]:
         """What tensors cost on their way into the next memory, and what passed each port.
 
         Of a tensor some moves in steps of loops that run. Its elements in the part of a dimension
@@ -134,7 +208,7 @@ class ChoiceCosts:
             "moved": [[[0.0, 0.0], [0.0, 0.0]] for _ in node.ports],
         }
         for t in range(3):
-            reads, share, fills, (given, own), sure = self.moves.moves(node, options, kind, t)
+            reads, share, fills, (given, own), sure = self.moves.moves(node, options, t)
             found["moves"].append((reads, share, fills, given, sure))
             running, idle = float(self.spread.whole(t)) * share, self._idle(t, m, share)
             rows = given[0] * given[1]
@@ -148,12 +222,11 @@ class ChoiceCosts:
                 self._written(found, m, rate, fills, running * fills + takers)
             else:
                 if own:
-                    _, anchored = self.moves.state(options, kind, t)
-                    counted = kind[0] in self.tables.own(t)
-                    rows = np.where(anchored | counted, own[0] * own[1], rows)
+                    _, anchored = self.moves.state(options, t)
+                    rows = np.where(anchored, own[0] * own[1], rows)
                 fill = running * fills * rows + takers
                 self._read(found, m, t, rate * given[0] * given[1], fill, options)
-            self._moved(found, before, options, kind, t, running * reads / rate)
+            self._moved(found, before, options, t, running * reads / rate)
         return found
 
     def _read(
@@ -185,21 +258,18 @@ class ChoiceCosts:
         return (1.0 - share) * least
 
     def _moved(
-        self, found: dict[str, Any], before: Any, options: list[TileOptions], kind: Class, t: int,
-        running: Any,
-    ) -> None:  # fmt: skip
+        self, found: dict[str, Any], before: Any, options: list[TileOptions], t: int, running: Any
+    ) -> None:
         """Add what a tensor put through ports to an innermost loop's first steps, and to others.
 
         `running` is the share of it that moves in steps of a loop that runs.
         """
-        e = kind[0]
-        front: Any = 1.0
-        later: Any = 0.0
-        if e in self.tables.own(t):
-            front = self.tables.axis(e, options[e].front)
-            later = (1.0 - front) * running
-            if t == INPUT and e in self.halos:
-                front, later = 0.0, 0.0
+        front = self.tables.of_loop(o.front for o in options)
+        front = np.where(self.tables.is_loop(self.tables.own[t]), front, 1.0)
+        later = (1.0 - front) * running
+        if t == INPUT:
+            apart = self.tables.is_loop(self.halos)
+            front, later = np.where(apart, 0.0, front), np.where(apart, 0.0, later)
         moved = found["moved"]
         for q, (old, new) in enumerate(zip(before, found["ports"], strict=True)):
             first = front * (new[0] - old[0]) - (new[2] - old[2])
@@ -224,7 +294,7 @@ class ChoiceCosts:
         for t in range(3) if m == self.facts.depth else ():
             keeper = self.facts.innermost[t]
             turns: Any = self.spread.mac_reads(t, keeper, 1.0)
-            for p in self.tables.free(t):
+            for p in self.tables.free[t]:
                 units = self.spread.units(keeper, m, self.dims[p])
                 steps = np.maximum(options[p].turns, np.ceil(options[p].each / units))
                 turns = turns * self.tables.axis(p, steps)
@@ -235,6 +305,15 @@ class ChoiceCosts:
             else:
                 found["energy"] = found["energy"] + self.facts.prices[keeper].read[t] * turns
                 self.time.give(found["ports"], keeper, m + 1, turns * self.facts.chip.widths[t])
+
+    def _least_part(self, part: float, m: int, t: int, moves: Any) -> tuple[Any, Any, Any]:
+        """The amounts of the part of a tensor that moves the least."""
+        reads, share, fills, given, sure = moves
+        idle = np.minimum(part, 1.0 - share)
+        running = (part - idle) * float(self.spread.whole(t))
+        once = idle * float(self.spread.whole(t)) * self.togo.rows_once(m, t)
+        once = once / (given[0] * given[1])
+        return running * reads + sure[0] * once, running * fills + sure[1] * once, given
 
     def _rest(
         self, table: CostsToGo, m: int, options: list[TileOptions], found: dict[str, Any]
@@ -250,6 +329,8 @@ class ChoiceCosts:
                 if rest.reads[t] + rest.fills[t] == 0:
                     continue
                 read, fill, rows = found["amounts"][t]
+                if rest.parts[t] < 1.0:
+                    read, fill, rows = self._least_part(rest.parts[t], m, t, found["moves"][t])
                 if t == INPUT:
                     read, fill = read * rows[0] * rows[1], fill * rows[0] * rows[1]
                 if t == OUTPUT:

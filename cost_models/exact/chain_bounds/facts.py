@@ -82,7 +82,15 @@ class ChainFacts:
 
     def keeper(self, tensor: int, m: int) -> int:
         """The nearest memory outside one that keeps a tensor."""
-        return max(q for q in range(m) if self.keeps[q][tensor])
+        return self._keepers[tensor][m - 1]
+
+    @cached_property
+    def _keepers(self) -> list[list[int]]:
+        """By tensor and memory, from the first one behind DRAM to the MACs."""
+        return [
+            [max(q for q in range(m) if self.keeps[q][t]) for m in range(1, self.depth + 2)]
+            for t in range(3)
+        ]
 
     @cached_property
     def innermost(self) -> tuple[int, ...]:

@@ -65,7 +65,7 @@ def least_where_running(
         grid: ``(outer, size, inner)``.
         more: ``(outer, size, inner)``.
         least: ``(outer, size, inner)`` least of ``grid + more`` up to each place.
-        shares: ``(rows, size)``.
+        shares: ``(rows, size)``; below 0 for places that do not count.
         outer: First extent of grids.
         size: Their second extent.
         inner: Their third extent.
@@ -85,6 +85,8 @@ def least_where_running(
             for place in range(first, high[row] + 1):
                 at = (o * size + place) * inner
                 share = shares[row * size + place]
+                if share < 0.0:
+                    continue
                 for i in range(inner):
                     value = grid[at + i] + share * more[at + i]
                     if value < out[to + i]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from operator import mul
 from typing import Any
 
@@ -21,7 +22,7 @@ from cost_models.exact.chain_bounds.pieces import (
 from cost_models.exact.chain_bounds.running import Around
 from cost_models.exact.chain_bounds.spread import ChainSpread
 from cost_models.exact.chain_bounds.togo import CostsToGo
-from marl_common import IntArray
+from marl_common import BoolArray, IntArray
 
 
 class OptionTables:
@@ -37,6 +38,12 @@ class OptionTables:
         self.dims = spread.dims
         self.cells: tuple[IntArray, ...] | None = None
         """Vectors of tiles that are looked at, by dimension; None for all."""
+        self.kinds = np.empty((0, 2), np.int64)
+        """The class of orders that each of them is looked at with."""
+        self.free = [[self.dims.index(d) for d in free] for free in spread.free]
+        """By tensor, places of dimensions that it does not depend on."""
+        self.own = [[p for p in range(len(self.dims)) if p not in free] for free in self.free]
+        """Places of those that it depends on."""
         self._sizes: dict[int, Any] = {}
         self._options: dict[Any, TileOptions] = {}
         self._first: dict[Any, Pieces] = {}
@@ -121,6 +128,28 @@ class OptionTables:
             found.append((rows[..., 0], rows[..., 1]))
         return Around(found)
 
+    def look_at(self, cells: Sequence[IntArray], kinds: IntArray) -> None:
+        """Look at vectors of tiles, each with an order of loops.
+
+        Args:
+            cells: By dimension, ``(N,)`` which of its tiles.
+            kinds: ``(N, 2)`` classes of orders.
+        """
+        self.cells, self.kinds = tuple(cells), kinds
+        self.loops, self.windows = kinds.T
+
+    def of_loop(self, columns: Iterable[Any]) -> Any:
+        """Values of the innermost loops that iterate, of the columns of all dimensions."""
+        values = [self.axis(place, column) for place, column in enumerate(columns)]
+        return np.choose(self.loops, values, mode="wrap")
+
+    def is_loop(self, places: list[int]) -> BoolArray:
+        """Whether innermost loops that iterate are among those of some dimensions."""
+        among = np.zeros(len(self.dims) + 1, np.bool_)  # the last one for no loop
+        among[places] = True
+        found: BoolArray = among[self.loops]
+        return found
+
     def at(self, options: list[TileOptions]) -> Any:
         """Where tiles stand in tables."""
         if self.cells is not None:
@@ -134,15 +163,6 @@ class OptionTables:
         shape = [1] * len(self.dims)
         shape[place] = -1
         return np.asarray(values).reshape(shape)
-
-    def free(self, tensor: int) -> list[int]:
-        """Places of dimensions that a tensor does not depend on."""
-        return [self.dims.index(d) for d in self.spread.free[tensor]]
-
-    def own(self, tensor: int) -> list[int]:
-        """Places of those it depends on."""
-        free = self.free(tensor)
-        return [p for p in range(len(self.dims)) if p not in free]
 
     def fits(self, node: ChainNode, options: list[TileOptions]) -> Any:
         """Whether tiles fit the memory, beside those of its entries around that are chosen."""

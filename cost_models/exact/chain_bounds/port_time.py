@@ -97,6 +97,15 @@ class PortTime:
             width = np.where(back > 0, widths.psum, widths.output) if q == 0 else widths.psum
             ports[q][1] = ports[q][1] + out * width / self.instances[q]
 
+    def mac_cycles(self, m: int, options: list[TileOptions]) -> Any:
+        """Cycles that the MACs take at least."""
+        turns: Any = 1.0
+        for p, o in enumerate(options):
+            turns = turns * self.tables.axis(p, o.turns)
+        if self.turns:
+            turns = np.maximum(turns, self.turns[m][self.tables.at(options)])
+        return np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
+
     def cycles(
         self, m: int, options: list[TileOptions], ports: Any, inside: Any, start: Any
     ) -> Any:
@@ -109,13 +118,7 @@ class PortTime:
             inside: The same of what is inside the memory, at least.
             start: Cycles, but for first tiles, that take certain steps one after another.
         """
-        turns: Any = 1.0
-        for p, o in enumerate(options):
-            turns = turns * self.tables.axis(p, o.turns)
-        if self.turns:
-            turns = np.maximum(turns, self.turns[m][self.tables.at(options)])
-        slowest = np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
-        slowest = np.maximum(slowest, start)
+        slowest = np.maximum(self.mac_cycles(m, options), start)
         first: Any = 0.0
         stepwise = self.facts.stepwise
         for (read, write, shared), (into, out, begun), starts, more in zip(
@@ -167,23 +170,20 @@ class PortTime:
             found = np.maximum(found, np.ceil(cycles - off - 1e-9))
         return found
 
-    def phases(self, options: list[TileOptions], place: int, moved: Any) -> Any:
+    def phases(self, options: list[TileOptions], moved: Any) -> Any:
         """Cycles, but for first tiles, of first steps of the innermost loop and of all others.
 
         What stays over the loop comes in its first steps alone.
 
         Args:
             options: The memory's tiles.
-            place: The dimension of the loop.
             moved: By port bits in and out, of what stays and of what moves in both kinds of steps.
         """
         some: Any = float(self.spread.lead_turns()) / self.facts.chip.lanes
         for p, o in enumerate(options):
-            if p != place:
-                some = some * self.tables.axis(p, o.turns)
-        o = options[place]
-        first = some * self.tables.axis(place, o.firsts)
-        later = some * self.tables.axis(place, o.turns - o.firsts)
+            some = some * np.where(self.tables.loops == p, 1.0, self.tables.axis(p, o.turns))
+        first = some * self.tables.of_loop(o.firsts for o in options)
+        later = some * self.tables.of_loop(o.turns - o.firsts for o in options)
         found: Any = 0.0
         for (read, write, shared), (into, out) in zip(self._ports, moved, strict=True):
             ways = [(read, [into, out] if shared else [into]), (None if shared else write, [out])]
@@ -192,7 +192,7 @@ class PortTime:
                     a, b = sum(each[0] for each in bits), sum(each[1] for each in bits)
                     both = np.maximum(first, a / rate) + np.maximum(later, b / rate)
                     found = np.maximum(found, np.ceil(both - 1e-9))
-        return found
+        return np.where(self.tables.loops < 0, 0.0, found)
 
     def start(self, options: list[TileOptions], dram: Any, step: Any) -> tuple[Any, Any]:
         """Cycles where the first step of the outermost memory hides no load.
@@ -211,7 +211,7 @@ class PortTime:
         later: Any = into
         if shared:  # outputs of other tiles leave in other steps
             outputs: Any = 1.0
-            for p in self.tables.own(OUTPUT):
+            for p in self.tables.own[OUTPUT]:
                 outputs = outputs * self.tables.axis(p, options[p].tile)
             rest = float(self.spread.whole(OUTPUT)) - self.untiled(OUTPUT) * outputs
             later = later + np.maximum(rest, 0.0) * self.facts.chip.widths.output

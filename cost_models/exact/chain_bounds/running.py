@@ -80,12 +80,12 @@ class RunningShares:
             cases = None if around.pieces else self._pieces(m - 1, place)
             pieces = around.pieces[place] if around.pieces else self._pieces(m - 1, place)[:2]
             lengths, counts = _share_out(*pieces, values, stages[:-1])
-            sizes = lengths * counts
-            found = np.empty((len(values), len(values)))
-            for column, step in enumerate(stages[-1] * values):
-                runs = np.where(lengths > step, sizes, 0).sum(axis=-1)
-                found[:, column] = _least(runs, cases) if cases else runs / values[-1]
-            known[key] = found
+            sizes, reach = lengths * counts, stages[-1] * values
+            if cases is None:
+                known[key] = ((lengths[..., None] > reach) * sizes[..., None]).sum(-2) / values[-1]
+            else:
+                parts = ((lengths > step) * sizes for step in reach)
+                known[key] = np.stack([_least(part.sum(-1), cases) for part in parts], axis=1)
         return known[key]
 
     def _key(self, m: int, place: int) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,51 @@ from cost_models.exact.chain_bounds.running import ANY, Around, RunningShares
 from cost_models.exact.chain_bounds.spread import WINDOWS
 from cost_models.exact.chain_bounds.tile_grids import TileGrids
 from cost_models.exact.nest import INPUT
-from marl_common import FloatArray
+from marl_common import BoolArray, FloatArray
+
+PART = 0.3
+"""The share of a tensor that is followed apart, where so much of it or more stays."""
+NONE = 1e-9
+"""A share that is none but for rounding."""
+
+
+class Band(NamedTuple):
+    """Shares of a dimension that a loop does not run over.
+
+    Args:
+        low: The least.
+        high: All are below it, or none stays.
+        some: Whether 0 is left out.
+    """
+
+    low: float
+    high: float
+    some: bool = False
+
+    def holds(self, idle: FloatArray) -> BoolArray:
+        """Which shares are among them."""
+        if self.high == 0.0:
+            found: BoolArray = idle <= NONE
+            return found
+        least = max(self.low, NONE) if self.some else self.low
+        return (idle >= least) & ((idle < self.high) | (self.high == 1.0))
+
+    @property
+    def holds_none(self) -> bool:
+        """Whether none at all is among them."""
+        return self.high == 0.0 or (self.low == 0.0 and not self.some)
+
+
+EVERY = Band(0.0, 1.0)
+
+
+def bands(parts: object, whole: object) -> list[Band]:
+    """The shares that are looked at apart, where `parts` or `whole` tensors may stay."""
+    if not parts and not whole:
+        return [EVERY]
+    some = bool(parts)
+    found = [Band(0.0, PART, some), Band(PART, 1.0, some)]
+    return [Band(0.0, 0.0), *found] if parts else found
 
 
 class RunningGrids(TileGrids):
@@ -48,7 +92,10 @@ class RunningGrids(TileGrids):
         least = np.where(runs, self._run_shares(m, place), 1.0).min(axis=1)
         return self.axis(place, least[self._around[place]])
 
-    def _running(self, m: int, place: int, cost: Grid, more: Any, free: list[int]) -> Grid:
+    def _running(
+        self, m: int, place: int, cost: Grid, more: Any, free: list[int],
+        band: Band = EVERY,
+    ) -> Grid:  # fmt: skip
         """By tile around, the least over tiles inside where a loop runs and others `free` may.
 
         Args:
@@ -57,14 +104,16 @@ class RunningGrids(TileGrids):
             cost: By tile inside.
             more: What comes to it in the share of the dimension that the loop runs over.
             free: Places of dimensions.
+            band: The shares of the dimension that it does not run over, of tiles that count.
         """
         cost = np.ascontiguousarray(cost)
-        more = np.ascontiguousarray(np.broadcast_to(more, cost.shape))
+        more = np.ascontiguousarray(np.broadcast_to(more, cost.shape), np.float64)
         around, size = self._around[place], cost.shape[place]
         high, low = (each[around] for each in self._reach[place])
         high = np.minimum(np.minimum(high, low - 1), size - 1)
         shares = np.ascontiguousarray(self._run_shares(m, place)[around, :size])
-        least = np.minimum.accumulate(cost + more, axis=place)
+        shares[~band.holds(1.0 - shares)] = -1.0
+        least = np.minimum.accumulate(cost + more, axis=place) if band.holds_none else cost
         before, after = cost.shape[:place], cost.shape[place + 1 :]
         out = np.empty((*before, len(around), *after))
         extents = math.prod(before), size, math.prod(after)

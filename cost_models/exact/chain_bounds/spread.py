@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cost_models.exact.chain_bounds.facts import ChainFacts, Spatial
 from cost_models.exact.chain_bounds.pieces import Pieces, Stages, number, of_all, steps
@@ -60,7 +60,19 @@ class ChainSpread:
 
     def units(self, low: int, high: int, d: int) -> int:
         """Units along a dimension between two memories."""
-        return math.prod(stage[d] for gap in self.spatial[low:high] for stage in gap)
+        return self._units[low, high][d]
+
+    @cached_property
+    def _units(self) -> dict[tuple[int, int], tuple[int, ...]]:
+        """Units along each dimension, by memories that they lie between."""
+        ends = range(len(self.spatial) + 1)
+        return {
+            (low, high): tuple(
+                math.prod(stage[d] for gap in self.spatial[low:high] for stage in gap)
+                for d in range(len(self.extents))
+            )
+            for low in ends for high in ends[low:]
+        }  # fmt: skip
 
     def inside(self, m: int, d: int) -> int:
         """Units along a dimension below an instance of a memory."""
@@ -110,16 +122,23 @@ class ChainSpread:
 
     def whole(self, tensor: int) -> int:
         """Elements of a tensor, rows and columns of the input apart."""
-        apart = (P, Q, R, S) if tensor == INPUT else ()
-        return math.prod(self.extents[d] for d in self.facts.relevant[tensor] if d not in apart)
+        return self._whole[tensor]
 
-    def rows(self, m: int, window: int, count: float, length: float) -> float:
+    @cached_property
+    def _whole(self) -> list[int]:
+        rows = {P, Q, R, S}
+        return [
+            math.prod(self.extents[d] for d in rel if t != INPUT or d not in rows)
+            for t, rel in enumerate(self.facts.relevant)
+        ]
+
+    def rows(self, m: int, window: int, count: Any, length: float) -> Any:
         """Rows that `count` runs of outputs touch, `length` outputs in all, with a memory's taps.
 
         Each run of each instance along the taps touches them anew.
         """
         d, taps = WINDOWS[window]
-        total = 0.0
+        total: Any = 0.0
         for some, times in self.pieces(m, taps):
             more = self.facts.more(d, some)
             total += times * (more * length + (some - more) * count)

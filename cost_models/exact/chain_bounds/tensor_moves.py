@@ -29,17 +29,13 @@ class TensorMoves:
         self.spread, self.togo, self.facts = tables.spread, tables.togo, tables.facts
         self.dims = tables.dims
 
-    def state(self, options: list[TileOptions], kind: Class, tensor: int) -> tuple[bool, Any]:
+    def state(self, options: list[TileOptions], tensor: int) -> tuple[Any, Any]:
         """Whether all loops of the memory count for a tensor, and whether any of its own run."""
-        e = kind[0]
-        if e < 0:
-            return False, False
-        if e in self.tables.own(tensor):
-            return True, True
-        anchored: Any = False
-        for place in self.tables.own(tensor):
-            anchored = anchored | self.tables.axis(place, options[place].iterates)
-        return False, anchored
+        counted = self.tables.is_loop(self.tables.own[tensor])
+        runs: Any = False
+        for place in self.tables.own[tensor]:
+            runs = runs | self.tables.axis(place, options[place].iterates)
+        return counted, counted | (runs & (self.tables.loops >= 0))
 
     def _rounds(self, m: int, place: int, o: TileOptions, keeper: int) -> FloatArray:
         units = self.spread.units(keeper, m, self.dims[place])
@@ -51,54 +47,51 @@ class TensorMoves:
         units = self.spread.units(keeper, m - 1, self.dims[place])
         return max(number(node.lead[place]), -(-number(node.pieces[place]) // units))
 
-    def moves(self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int) -> Any:
+    def moves(self, node: ChainNode, options: list[TileOptions], tensor: int) -> Any:
         """Reads, share, fills and rows of a tensor whose taker is the next memory or one inside.
 
         Last come reads and fills of all of it: those of the share that moves more rarely.
         """
-        m = node.depth + 1
-        keeper, free = self.facts.keeper(tensor, m), self.tables.free(tensor)
-        counted, anchored = self.state(options, kind, tensor)
-        held = node.held[tensor]
-        sure = self._passing(node, options, tensor, node.sure[tensor])
-        if counted:
-            e = kind[0]
-            reads: Any = 1.0
-            fills: Any = 1.0
-            for p in free:
-                reads = reads * self.tables.axis(p, self._rounds(m, p, options[p], keeper))
-                fills = fills * self.tables.axis(p, options[p].many)
-            share: Any = self.tables.axis(e, options[e].share)
-            if tensor == INPUT and kind[1] == e:
-                share = 1.0  # rows know where the loop runs
-            rows: Any = ((1.0, 1.0), ())
-            if tensor == INPUT:
-                rows = self._rows(node, options, kind, keeper, reads)
-            return reads, share, fills, rows, sure
+        m, held = node.depth + 1, node.held[tensor]
+        keeper, free = self.facts.keeper(tensor, m), self.tables.free[tensor]
+        counted, anchored = self.state(options, tensor)
         passed, passing = self._passing(node, options, tensor, held)
-        staying = self._first(node, options, free, [node.pieces[p] for p in free])
-        before = math.prod(self._around_rounds(m, p, node, keeper) for p in free)
-        share = self._best_share(options, kind, tensor)
-        rows = ((1.0, 1.0), ())
+        reads: Any = math.prod(self._around_rounds(m, p, node, keeper) for p in free)
+        fills: Any = self._first(node, options, free, [node.pieces[p] for p in free])
+        share: Any = self._best_share(options, tensor)
+        if counted.any():
+            steps: Any = 1.0
+            pieces: Any = 1.0
+            for p in free:
+                steps = steps * self.tables.axis(p, self._rounds(m, p, options[p], keeper))
+                pieces = pieces * self.tables.axis(p, options[p].many)
+            reads, fills = np.where(counted, steps, reads), np.where(counted, pieces, fills)
+            runs = self.tables.of_loop(o.share for o in options)
+            if tensor == INPUT:  # rows know where the loop runs
+                runs = np.where(self.tables.loops == self.tables.windows, 1.0, runs)
+            share = np.where(counted, runs, share)
+        rows: Any = ((1.0, 1.0), ())
         if tensor == INPUT:
-            (y, x), own = self._rows(node, options, kind, keeper, before)
-            rows = (
-                (np.where(anchored, y, held.rows[0]), np.where(anchored, x, held.rows[1])),
-                own,
-            )
+            given, own = self._rows(node, options, keeper, reads)
+            rows = tuple(np.where(anchored, *both) for both in zip(given, held.rows, strict=True))
+            rows = rows, own
         return (
-            np.where(anchored, before, passed),
+            np.where(anchored, reads, passed),
             np.where(anchored, share, held.share),
-            np.where(anchored, staying, passing),
+            np.where(anchored, fills, passing),
             rows,
-            sure,
+            self.sure(node, options, tensor),
         )
+
+    def sure(self, node: ChainNode, options: list[TileOptions], tensor: int) -> tuple[float, Any]:
+        """Reads and fills of all of a tensor, at least."""
+        return self._passing(node, options, tensor, node.sure[tensor])
 
     def _passing(
         self, node: ChainNode, options: list[TileOptions], tensor: int, last: LastMove
     ) -> tuple[float, Any]:
         """Reads and fills of what moves only when it moved into the memory around."""
-        m, free = node.depth + 1, self.tables.free(tensor)
+        m, free = node.depth + 1, self.tables.free[tensor]
         passed = last.reads
         if self.facts.keeper(tensor, m) == m - 1:
             passed = max(passed, math.prod(number(source) for source in last.fills))
@@ -115,21 +108,18 @@ class TensorMoves:
             found = found * self.tables.axis(p, counts)
         return found
 
-    def _best_share(self, options: list[TileOptions], kind: Class, tensor: int) -> Any:
+    def _best_share(self, options: list[TileOptions], tensor: int) -> Any:
         """The share of a tensor that moves when the loops around do, at least."""
         halos = [h for _, h in self.classes if h >= 0]
         share: Any = 0.0
-        for p in self.tables.own(tensor):
-            if tensor == INPUT and p in halos and p != kind[1]:
-                continue
-            share = np.maximum(
-                share, self.tables.axis(p, np.where(options[p].iterates, options[p].share, 0.0))
-            )
+        for p in self.tables.own[tensor]:
+            runs = self.tables.axis(p, np.where(options[p].iterates, options[p].share, 0.0))
+            if tensor == INPUT and p in halos:
+                runs = np.where(self.tables.windows == p, runs, 0.0)
+            share = np.maximum(share, runs)
         return share
 
-    def _rows(
-        self, node: ChainNode, options: list[TileOptions], kind: Class, keeper: int, reads: Any
-    ) -> Any:
+    def _rows(self, node: ChainNode, options: list[TileOptions], keeper: int, reads: Any) -> Any:
         """Rows and columns of the input that are read, and that are written into all instances."""
         m = node.depth + 1
         read: list[Any] = []
@@ -143,22 +133,22 @@ class TensorMoves:
             place = self.dims.index(d)
             o = options[place]
             counts = self._rounds(m, place, o, keeper)
-            apart = [self.spread.rows(keeper, window, float(c), n) for c in counts]
-            own = [self.spread.rows(m, window, float(c), n) for c in o.many]
-            read.append(self.tables.axis(place, apart))
-            fill.append(self.tables.axis(place, own))
+            read.append(self.tables.axis(place, self.spread.rows(keeper, window, counts, n)))
+            fill.append(self.tables.axis(place, self.spread.rows(m, window, o.many, n)))
         for window, (d, _) in enumerate(WINDOWS):
-            if kind[1] < 0 or self.dims[kind[1]] != d:
+            place = self.dims.index(d) if d in self.dims else len(self.dims)
+            mine = self.tables.windows == place
+            if not mine.any():
                 continue
-            o, other = options[kind[1]], 1 - window
+            o, other = options[place], 1 - window
+            mine = mine & self.tables.axis(place, o.iterates)
             kept, back = self._kept(node, o, window, keeper)
             # what the tile before the run holds, it does not when the run is the first of all
             once = self.spread.rows(keeper, other, 1.0, self.spread.extents[WINDOWS[other][0]])
-            kept = self.tables.axis(kind[1], kept)
-            kept = kept + self.tables.axis(kind[1], back) * once / (read[other] * reads)
-            iterates = self.tables.axis(kind[1], o.iterates)
-            read[window] = np.where(iterates, np.minimum(kept, read[window]), read[window])
-            fill[window] = np.where(iterates, np.minimum(read[window], fill[window]), fill[window])
+            kept = self.tables.axis(place, kept)
+            kept = kept + self.tables.axis(place, back) * once / (read[other] * reads)
+            read[window] = np.where(mine, np.minimum(kept, read[window]), read[window])
+            fill[window] = np.where(mine, np.minimum(read[window], fill[window]), fill[window])
         return (read[0], read[1]), (fill[0], fill[1])
 
     def _kept(
@@ -189,16 +179,15 @@ class TensorMoves:
         return total, held
 
     def frozen(
-        self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int, after: Any
-    ) -> tuple[LastMove, LastMove]:
+        self, node: ChainNode, options: list[TileOptions], kind: Class, tensor: int, moves: Any,
+        state: tuple[bool, bool],
+    ) -> tuple[LastMove, LastMove]:  # fmt: skip
         """How a tensor moved last after one choice, most of it and all of it."""
-        reads, share, _, rows, (passed, _) = after["moves"][tensor]
-        one = [float(np.asarray(x).ravel()[0]) for x in (reads, share, *rows)]
-        counted, anchored = self.state(options, kind, tensor)
-        anchored = bool(np.asarray(anchored).ravel()[0])
+        reads, share, _, given, (passed, _) = moves
+        counted, anchored = state
         held, sure = node.held[tensor].fills, node.sure[tensor].fills
         fills, all_fills = [], []
-        for place, last, of_all in zip(self.tables.free(tensor), held, sure, strict=True):
+        for place, last, of_all in zip(self.tables.free[tensor], held, sure, strict=True):
             tile = int(options[place].tile[0])
             around = int(self.togo.tiles.values[place][node.around[place]])
             first = partial(self.tables.first_count, node.depth + 1, place)
@@ -207,7 +196,7 @@ class TensorMoves:
                 fills.append(options[place].pieces[0])
             else:
                 fills.append(first(node.pieces[place] if anchored else last, around, tile))
-        move = LastMove(one[0], one[1], tuple(fills), (one[2], one[3]))
-        if (counted or anchored) and move.share == 1.0 and (tensor != INPUT or kind[1] < 0):
+        move = LastMove(reads, share, tuple(fills), given)
+        if anchored and share == 1.0 and (tensor != INPUT or kind[1] < 0):
             return move, move
         return move, LastMove(passed, 1.0, tuple(all_fills), (1.0, 1.0))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from cost_models.exact.chain_bounds.chain_tables import NOTHING, ChainTiles, Grid, RestCosts
+from cost_models.exact.chain_bounds.chain_tables import ALL, NOTHING, ChainTiles, Grid, RestCosts
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.running import ANY, Around
-from cost_models.exact.chain_bounds.running_grids import RunningGrids
+from cost_models.exact.chain_bounds.running_grids import RunningGrids, bands
 from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread, MoveCosts
 from cost_models.exact.nest import INPUT, OUTPUT
 from marl_common import FloatArray, IntArray
@@ -39,6 +39,8 @@ class CostsToGo(RunningGrids):
     ) -> None:
         super().__init__(spread, tiles, redundant, like)
         self.costs, self.weights = costs, spread.weights(costs)
+        self.by_parts = False
+        """Whether parts of tensors are followed that stay: a nearer bound, which takes longer."""
         self.rest: list[list[RestCosts]] = [[] for _ in range(self.facts.depth + 1)]
 
     def is_empty(self) -> bool:
@@ -58,7 +60,7 @@ class CostsToGo(RunningGrids):
     def fill(self) -> None:
         """Work the tables out."""
         zeros = np.zeros(self.shape)[self.ends(self.facts.depth)]
-        self.rest[-1] = [RestCosts(NOTHING, NOTHING, zeros)]
+        self.rest[-1] = [RestCosts(NOTHING, NOTHING, ALL, zeros)]
         for m in range(self.facts.depth, 1, -1):
             self._level(m)
 
@@ -74,8 +76,8 @@ class CostsToGo(RunningGrids):
             else:
                 place = self.dims.index(d)
                 counts = self.rounds(m, place, keeper)
-                values = [self.spread.rows(keeper, window, float(c), n) for c in counts]
-                same = min(values) == max(values)  # no two tiles share any
+                values = self.spread.rows(keeper, window, counts, n)
+                same = values.min() == values.max()  # no two tiles share any
                 found = found * (values[0] if same else self.axis(place, values))
         return found
 
@@ -91,8 +93,7 @@ class CostsToGo(RunningGrids):
         """From what is inside memory `m` to what is inside the one around it."""
         self._look_at(m)
         self.rest[m - 1] = [
-            RestCosts(reads, fills, self._placed(m - 1, cost))
-            for reads, fills, cost in self._by_what_stays(m)
+            rest._replace(cost=self._placed(m - 1, rest.cost)) for rest in self._by_what_stays(m)
         ]
 
     def beside(self, m: int, around: Around, places: tuple[IntArray, ...]) -> list[RestCosts]:
@@ -105,22 +106,23 @@ class CostsToGo(RunningGrids):
         """
         self._look_at(m + 1, places)
         self.known, found = around, []
-        for reads, fills, cost in self._by_what_stays(m + 1):
+        for rest in self._by_what_stays(m + 1):
             grid = np.full(self.shape, np.inf)
-            grid[np.ix_(*places)] = cost
-            found.append(RestCosts(reads, fills, grid))
+            grid[np.ix_(*places)] = rest.cost
+            found.append(rest._replace(cost=grid))
         self.known = ANY
         return found
 
     def _by_what_stays(self, m: int) -> list[RestCosts]:
         """The least costs inside the memory around `m`, by what tensors cost that stay."""
-        found: dict[Any, Grid] = {}
-        for reads, fills, cost in self._all_modes(m):
-            key = reads, fills
-            found[key] = np.minimum(found[key], cost) if key in found else cost
-        return [RestCosts(reads, fills, cost) for (reads, fills), cost in found.items()]
+        found: dict[Any, RestCosts] = {}
+        for rest in self._all_modes(m):
+            known = found.setdefault(rest[:-1], rest)
+            if known is not rest:
+                found[rest[:-1]] = rest._replace(cost=np.minimum(known.cost, rest.cost))
+        return list(found.values())
 
-    def _all_modes(self, m: int) -> Iterator[tuple[Any, Any, Grid]]:
+    def _all_modes(self, m: int) -> Iterator[RestCosts]:
         fits = (self.fits(m) + (self._served() if m == self.facts.depth else 0.0))[self._inside]
         for rest in self.rest[m]:
             yield from self._modes(m, rest, fits)
@@ -138,36 +140,48 @@ class CostsToGo(RunningGrids):
                 total = total + each * reads * self._product(free, partial(self.mac_steps, m))
         return total
 
-    def _weights(self, m: int, rest: RestCosts) -> tuple[list[float], list[float]]:
-        """What a fetch of all of each tensor costs, with that into memory `m` if it keeps it."""
-        reads, fills = list(rest.reads), list(rest.fills)
+    def _weights(self, m: int, rest: RestCosts) -> float:
+        """Work out what a fetch of all of each tensor costs, with that into memory `m`.
+
+        Returns:
+            What parts cost that stay inside a memory which keeps their tensor, fetched once.
+        """
+        reads, fills, parts = list(rest.reads), list(rest.fills), list(rest.parts)
+        once = 0.0
         for tensor in range(3):
             if not self.facts.keeps[m][tensor]:
                 continue
+            if parts[tensor] < 1.0:
+                each = (reads[tensor] + fills[tensor]) * parts[tensor]
+                once += each * self._elements_once(m + 1, tensor)
+                reads[tensor], fills[tensor], parts[tensor] = 0.0, 0.0, 1.0
             if tensor == OUTPUT:
                 reads[tensor] += self.weights[m][1]
             else:
                 reads[tensor] += self.costs.reads[m][tensor]
             fills[tensor] += self.costs.fills[m][tensor]
-        return reads, fills
-
-    def _modes(self, m: int, rest: RestCosts, fits: Grid) -> Any:
-        """Which loop is innermost, and which tensors stay while none of theirs iterates."""
-        reads, fills = self._weights(m, rest)
         self._own = reads, fills
-        base = rest.cost[self._inside] + fits
+        self._parts = parts
+        return once
+
+    def _modes(self, m: int, rest: RestCosts, fits: Grid) -> Iterator[RestCosts]:
+        """Which loop is innermost, and which tensors stay while none of theirs iterates."""
+        once = self._weights(m, rest)
+        base = rest.cost[self._inside] + fits + once
         every = list(range(len(self.dims)))
         for place, h in self._innermost():
-            yield NOTHING, NOTHING, self._general(m, place, h, base, every)
-        for tensor in range(3):
-            if reads[tensor] + fills[tensor] > 0:
-                others = [t for t in range(3) if t != tensor]
-                free = self._free(tensor)
-                for place in free:
-                    once, more = self._moving(m, others, self._kept(place))
-                    cost = self._running(m, place, base + once, more, free)
-                    yield (*self._pending([tensor]), cost)
-        yield (*self._pending([0, 1, 2]), self._inner(base, []))
+            yield from self._general(m, place, h, base, every)
+        for tensor in self._weighed_of(range(3)):
+            others = [t for t in range(3) if t != tensor]
+            free = self._free(tensor)
+            for place in free:
+                for left, cost in self._moved(m, place, self._kept(place), base, others, free):
+                    yield self._pending({tensor: self._parts[tensor]} | left, cost)
+        yield self._pending(dict(enumerate(self._parts)), self._inner(base, []))
+
+    def _weighed_of(self, tensors: Iterable[int]) -> list[int]:
+        """Those of some tensors whose fetches cost anything."""
+        return [t for t in tensors if self._own[0][t] + self._own[1][t] > 0]
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
         """Places of innermost loops, and the dimension whose neighbours share rows."""
@@ -181,12 +195,12 @@ class CostsToGo(RunningGrids):
         """The dimension of an innermost loop if its neighbours share rows."""
         return self.dims[place] if self.dims[place] in self.halos() else None
 
-    def _pending(self, tensors: list[int]) -> tuple[Any, Any]:
-        reads, fills = self._own
-        return (
-            tuple(reads[t] if t in tensors else 0.0 for t in range(3)),
-            tuple(fills[t] if t in tensors else 0.0 for t in range(3)),
-        )
+    def _pending(self, parts: dict[int, float], cost: Grid) -> RestCosts:
+        """A cost beside which parts of some tensors stay."""
+        stays = [t for t in self._weighed_of(parts) if parts[t] > 0]
+        reads, fills = (tuple(x[t] if t in stays else 0.0 for t in range(3)) for x in self._own)
+        parts_ = tuple(parts[t] if t in stays else 1.0 for t in range(3))
+        return RestCosts(reads, fills, parts_, cost)  # type: ignore[arg-type]
 
     def _volume(self, m: int, tensor: int, kept: int | None) -> Any:
         """Elements of a tensor: inputs as often as windows share them."""
@@ -218,17 +232,53 @@ class CostsToGo(RunningGrids):
             found *= self.once(keeper, window, self.spread.extents[d])
         return found
 
-    def _once(self, m: int, tensor: int) -> float:
-        """A tensor that moves once."""
+    def _elements_once(self, m: int, tensor: int) -> float:
+        """Elements of a tensor that moves into memory `m`, or to the MACs, once."""
         found = float(self.spread.whole(tensor)) * self.rows_once(m, tensor)
-        found *= self._own[0][tensor] + self._own[1][tensor]
         keeper = self.facts.keeper(tensor, m)
         return found * (self.spread.still(tensor, keeper) if tensor == OUTPUT else 1.0)
+
+    def _once(self, m: int, tensor: int) -> float:
+        """A tensor that moves once."""
+        return self._elements_once(m, tensor) * (self._own[0][tensor] + self._own[1][tensor])
+
+    def _may_stay(self, tensors: Iterable[int]) -> list[int]:
+        """Those of some tensors of which a part is followed that stays: no rows may be shared."""
+        rows = any(self.spread.extents[taps] > 1 for _, taps in WINDOWS)
+        return [t for t in tensors if self.by_parts and (t != INPUT or not rows)]
 
     def _moving(self, m: int, tensors: list[int], kept: int | None) -> tuple[float, Any]:
         """Tensors that move once, and what comes to it where all loops around move them."""
         once = sum(self._once(m, t) for t in tensors)
         return once, sum(self._counted(m, t, kept) for t in tensors) - once
+
+    def _moved(
+        self, m: int, place: int, kept: int | None, base: Grid, tensors: list[int],
+        free: list[int],
+    ) -> Iterator[tuple[dict[int, float], Grid]]:  # fmt: skip
+        """The least costs where a loop moves some tensors, by what part of each stays.
+
+        What has no loop that runs is fetched when it was further out. Of all of a tensor a part is
+        followed that is no more than that, of a part one that is no less; the rest of a tensor is
+        fetched once, the rest of a part always.
+        """
+        weighed = self._weighed_of(tensors)
+        whole = [t for t in weighed if self._parts[t] == 1.0]
+        some = [t for t in weighed if t not in whole]
+        apart = self._may_stay(whole)
+        once, more = self._moving(m, whole, kept)
+        counted = {t: self._counted(m, t, kept) for t in some}
+        idle = 1.0 - self._run_shares(m, place) if weighed else None
+        base = base + once
+        for band in bands(some, apart):
+            if idle is not None and not band.holds(idle).any():
+                continue
+            left = {t: min(self._parts[t], band.high) for t in some}
+            gone = {t: self._parts[t] - left[t] for t in some}
+            again = sum(gone[t] * counted[t] for t in some if gone[t])
+            cost = self._running(m, place, base + again, more, free, band)
+            left |= dict.fromkeys(apart, band.low)
+            yield left, cost - band.low * sum(self._once(m, t) for t in apart)
 
     def _begun(self, keeper: int, kept: int | None) -> float:
         """Input elements of the first run along `kept` that no tile before it can have held."""
@@ -260,30 +310,60 @@ class CostsToGo(RunningGrids):
         read = self._product(free, lambda p: self.rounds(m - 1, p, keeper))
         return self._of_around(reads * read + fills * self._product(free, times))
 
-    def _general(self, m: int, place: int, kept: int | None, base: Grid, every: list[int]) -> Grid:
-        e = self.dims[place]
-        still = [t for t in range(3) if e not in self.facts.relevant[t]]
-        once, more = self._moving(m, [t for t in range(3) if t not in still], kept)
-        cost = base + once
-        found = self._running(m, place, cost, more, every)
-        if not still or not self._own[0][still[0]] + self._own[1][still[0]]:
-            return found
+    def _general(
+        self, m: int, place: int, kept: int | None, base: Grid, every: list[int]
+    ) -> Iterator[RestCosts]:
+        """The least costs where one loop is innermost."""
+        moved = [t for t in range(3) if self.dims[place] in self.facts.relevant[t]]
+        still = self._weighed_of(t for t in range(3) if t not in moved)
+        if not still:
+            for left, found in self._moved(m, place, kept, base, moved, every):
+                yield self._pending(left, found)
+            return
         tensor = still[0]
-        stays, share = self._stays(m, tensor), self._share_of(m, tensor)
-        rest = (1.0 - share) * self._once(m, tensor)
         volume = self._volume(m, tensor, kept)
         if np.ndim(volume) == 0 or volume.size == 1:
-            return found + share * stays * float(np.asarray(volume).ravel()[0]) + rest
-        volume = volume[self._inside]
+            cost = float(np.asarray(volume).ravel()[0]) * self._stays(m, tensor)
+            for left, found in self._moved(m, place, kept, base, moved, every):
+                for more, stays in self._staying(m, tensor, cost):
+                    yield self._pending(left | more, found + stays)
+            return
+        yield self._pending({}, self._joined_with(m, place, kept, base, moved, tensor, volume))
+
+    def _staying(self, m: int, tensor: int, cost: Grid) -> Iterator[tuple[dict[int, float], Grid]]:
+        """What a tensor costs that stays over the innermost loop, by what part stays over all."""
+        share, once, part = self._share_of(m, tensor), self._once(m, tensor), self._parts[tensor]
+        for band in bands(part < 1.0, self._may_stay([tensor])):
+            mine = band.holds(1.0 - share)
+            if part < 1.0:
+                left = min(part, band.high)
+                found = (part - left) * cost
+            else:
+                left = band.low
+                found = share * cost + (1.0 - share - left) * once
+            if np.any(mine):
+                yield {tensor: left}, np.where(mine, found, np.inf)
+
+    def _joined_with(
+        self, m: int, place: int, kept: int | None, base: Grid, moved: list[int], tensor: int,
+        volume: Any,
+    ) -> Grid:  # fmt: skip
+        """The least costs where inputs stay over the innermost loop whose rows tiles share."""
+        some = [t for t in self._weighed_of(moved) if self._parts[t] < 1.0]
+        once, more = self._moving(m, [t for t in moved if t not in some], kept)
+        once += sum(self._parts[t] * self._once(m, t) for t in some)
+        cost = base + once
+        found = self._running(m, place, cost, more, list(range(len(self.dims))))
+        stays, share = self._stays(m, tensor), self._share_of(m, tensor)
         stays = np.broadcast_to(stays, [len(places) for places in self._around])
-        joined = self._joined(m, place, (cost, more), volume, stays, tensor)
+        joined = self._joined(m, place, (cost, more), volume[self._inside], stays, tensor)
         known = np.isfinite(found)
         least = np.where(
             known,
             share * np.where(known, joined, 0.0) + (1.0 - share) * np.where(known, found, 0.0),
             np.inf,
         )
-        return least + rest
+        return least + (1.0 - share) * self._once(m, tensor)
 
     def _share_of(self, m: int, tensor: int) -> Any:
         """By tile around, the share of a tensor where a loop of its own runs, at least."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cost_models.exact.chain_bounds.chain_tables import NOTHING, Grid
+from cost_models.exact.chain_bounds.chain_tables import ALL, NOTHING, Grid, RestCosts
 from cost_models.exact.chain_bounds.spread import MoveCosts
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from marl_common import FloatArray
@@ -60,12 +60,12 @@ class WaitingTime(CostsToGo):
         """Elements of a tensor, rows of inputs once."""
         return float(self.spread.whole(tensor)) * self.rows_once(self.facts.depth, tensor)
 
-    def _all_modes(self, m: int) -> Iterator[tuple[Any, Any, Grid]]:
+    def _all_modes(self, m: int) -> Iterator[RestCosts]:
         if m < self.facts.depth:
             yield from super()._all_modes(m)
             return
         for reads, cost in self._waiting_modes(m):
-            yield reads, NOTHING, cost
+            yield RestCosts(reads, NOTHING, ALL, cost)
 
     def _run_shares(self, m: int, place: int) -> FloatArray:
         """The same; outside the last memory 0 for shares below 1: MACs may take more of them."""

@@ -1,0 +1,110 @@
+"""Dividing mappings of two levels, as the table of tools has them, under any bypass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+
+from benchmarks.frame import known
+from cost_models import Mapping
+from layers import DIMS, TENSORS, Layer, LayerKind
+
+NEST = DIMS[:6]
+INPUTS = ("dram_in", "l2r_in", "l1w_in")
+Bypass = tuple[frozenset[str], frozenset[str]]
+KEY = ("kind", "extents", "stride", "parallel", "orders", "tiles", "units")
+PASSES = ("l2_passes", "l1_passes")
+NOTHING: frozenset[str] = frozenset()
+NO_BYPASS: Bypass = (NOTHING, NOTHING)
+_SOME = [frozenset({tensor}) for tensor in TENSORS]
+_PAIRS = [frozenset(TENSORS) - one for one in _SOME]
+BYPASS = [(l2, l1) for l2, l1 in product([NOTHING, *_SOME, *_PAIRS], repeat=2) if not l2 & l1]
+"""Tensors that pass L2, and that pass L1: every choice that leaves each tensor a level."""
+CLUSTERS_INSIDE = "ZigZag lays clusters inside the inner loops, where neighbours share more halo"
+"""Why input counts differ where clusters and inner loops both cut an axis of a sliding window."""
+
+
+class DividingMapping:
+    """A dividing mapping of a layer.
+
+    Args:
+        row: A row of the table of tools.
+    """
+
+    def __init__(self, row: dict[str, str]) -> None:
+        self.row = {name: row[name] for name in KEY}
+        self.kind, self.stride = row["kind"], int(row["stride"])
+        self.extents = dict(zip(NEST, map(int, row["extents"].split()), strict=True))
+        self.orders = row["orders"].split("/")
+        self.parallel = row["parallel"].split("/")
+        self.units = [int(n) for n in row["units"].split("x")]
+        self.tiles = [
+            dict(zip(NEST, map(int, level.split()), strict=True))
+            for level in row["tiles"].split(" / ")
+        ]
+
+    def loops(self, level: int) -> list[tuple[str, int]]:
+        """Temporal loops of a level (0 outer, 1 inner, 2 in a PE), the innermost first."""
+        whole = (self.extents, *self.tiles)[level]
+        if level == 2:
+            return [(d, n) for d, n in whole.items() if n > 1]
+        found = []
+        for d in reversed(self.orders[level]):
+            steps = whole[d] // self.tiles[level][d]
+            steps //= self.units[level] if d == self.parallel[level] else 1
+            if steps > 1:
+                found.append((d, steps))
+        return found
+
+    @property
+    def spread(self) -> list[tuple[str, int]]:
+        """What is spread over clusters, and over PEs."""
+        return [(d, n) for d, n in zip(self.parallel, self.units, strict=True) if n > 1]
+
+    @property
+    def cause(self) -> str:
+        """Why its input counts may differ; empty where they may not."""
+        d = self.parallel[0]
+        taps = {"Y": "R", "X": "S"}.get(d)
+        cut = self.units[0] > 1 and any(d == inner for inner, _ in self.loops(1))
+        return CLUSTERS_INSIDE if cut and taps and self.extents[taps] > 1 else ""
+
+    def layer(self) -> Layer:
+        """The layer."""
+        sizes = dict(self.extents)
+        for axis, taps in (("Y", "R"), ("X", "S")):
+            sizes[axis] = (sizes[axis] - 1) * self.stride + sizes[taps]
+        return Layer("case", LayerKind(self.kind), **sizes, stride=self.stride)
+
+    def mapping(self, bypass: Bypass = NO_BYPASS) -> Mapping:
+        """The mapping."""
+        orders, parallel = self.orders, self.parallel
+        return Mapping(
+            (orders[0], orders[1]), (parallel[0], parallel[1]), (self.tiles[0], self.tiles[1]),
+            self.units[1], bypass=bypass,
+        )  # fmt: skip
+
+
+def cases(path: Path) -> list[DividingMapping]:
+    """The mappings of a table, each once."""
+    rows = {tuple(row[name] for name in KEY): row for row in known(path)}
+    return [DividingMapping(row) for row in rows.values()]
+
+
+def counted(
+    path: Path, tool: str, counts: Callable[[DividingMapping, Bypass], dict[str, int]]
+) -> Iterator[dict[str, str]]:
+    """A tool's counts of every mapping of a table under every bypass, a line each."""
+    for case in cases(path):
+        for bypass in BYPASS:
+            passing = {
+                name: " ".join(sorted(part)) for name, part in zip(PASSES, bypass, strict=True)
+            }
+            for metric, value in counts(case, bypass).items():
+                yield case.row | passing | {"metric": metric, tool: str(value)}
+
+
+def bypass_of(line: dict[str, str]) -> Bypass:
+    """What tensors pass in a line of :func:`counted`."""
+    return frozenset(line[PASSES[0]].split()), frozenset(line[PASSES[1]].split())
