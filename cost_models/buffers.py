@@ -6,6 +6,7 @@ Levels go by name and index, from the outermost one: `LEVELS`. Tuples of three f
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 TENSORS: Final = ("input", "filter", "output")
@@ -150,7 +151,7 @@ class Buffer:
         a, b, c = (held and own is None for held, own in flags)
         return a, b, c
 
-    @property
+    @cached_property
     def total_bits(self) -> int | None:
         """All of its capacity; None where a tensor's is unlimited."""
         pairs = zip(self.holds, self.tensor_bits, strict=True)

@@ -59,7 +59,7 @@ class Fanout:
     axes: tuple[Axis, ...] = ()
     any: bool = False
 
-    @property
+    @cached_property
     def units(self) -> int:
         """Units of the next level below one instance."""
         return math.prod(axis.units for axis in self.axes)

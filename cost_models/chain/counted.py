@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ CHUNK = 64
 """Nests at a time: their records and counts stay in a core's cache."""
 
 
+@cache
 def place_of(*names: Any) -> int:
     """Which word of the kernel's record of counts has a count, by the simulator's name for it."""
     return WORDS["/".join(map(str, names))]

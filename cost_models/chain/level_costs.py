@@ -139,6 +139,8 @@ def _of(moves: EntryMoves, tensor: int) -> Any:
 
 
 def _added(moves: list[EntryMoves]) -> EntryMoves:
+    if len(moves) == 1:
+        return moves[0]
     return EntryMoves(*(sum(column) for column in zip(*moves, strict=True)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from mapper.pretrained.choice_draws import choose, drawn, fill_up, rank, spread_of
 from mapper.pretrained.choice_features import (
     put_choice,
     see_loops,
@@ -11,7 +12,7 @@ from mapper.pretrained.choice_features import (
     see_tiles,
     see_units,
 )
-from mapper.pretrained.decisions import LEVELS, ORDER, PARALLEL, SPREADS, TILE, UNITS
+from mapper.pretrained.decisions import LEVELS, ORDER, SPREADS, TILE, UNITS
 from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, size_log, up
 from mapper.pretrained.seen_records import (
     CHOICE_FEATURES,
@@ -35,37 +36,34 @@ from marl_common import BoolArray, Float32Array, FloatArray, IntArray, address, 
 
 @entry
 def see_rows(
-    decision: int,
-    problems: ProblemRow,
-    values: IntArray,
-    which: IntArray,
-    states: StateRow,
-    works: Seen,
-    contexts: Float32Array,
-    choices: Float32Array,
-    legal: BoolArray,
-    count: int,
-) -> None:
+    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
+    states: StateRow, members: IntArray, works: Seen, contexts: Float32Array,
+    choices: Float32Array, legal: BoolArray, count: int, width: int,
+) -> None:  # fmt: skip
     """Fill in what rows observe at a decision, see `observation.Observation`.
 
     Args:
         decision: Its index.
         problems: ``(M,)``.
-        values: ``(M, DECISIONS, C)`` what choices stand for.
+        values: ``(M, DECISIONS, options)`` what choices stand for.
+        options: Choices of any decision at most.
         which: ``(B,)`` problem of each row.
         states: ``(B,)``.
-        works: ``(1,)`` work space; `width` is that of `choices`, `values` is `C`.
-        contexts: ``(B, CONTEXT_FEATURES)``, zeros.
-        choices: ``(B, width, CHOICE_FEATURES)``, zeros.
-        legal: ``(B, width)``, False.
-        count: Rows.
+        members: ``(count,)`` the rows that observe.
+        works: ``(1,)`` work space.
+        contexts: ``(count, CONTEXT_FEATURES)``, zeros.
+        choices: ``(count, width, CHOICE_FEATURES)``, zeros.
+        legal: ``(count, width)``, False.
+        count: Rows that observe.
+        width: Choices of the decision at most.
     """
     seen = address(works[0])
     for row in range(count):
-        seen.problem = problems[which[row]]
-        seen.state = states[row]
-        seen.at = (which[row] * DECISION_COUNT + decision) * seen.values
-        seen.first = row * seen.width
+        member = members[row]
+        seen.problem = problems[which[member]]
+        seen.state = states[member]
+        seen.at = (which[member] * DECISION_COUNT + decision) * options
+        seen.first = row * width
         level = level_of(seen, decision)
         if seen.problem.counts[decision] < 2 or level < 0:  # nothing to choose
             legal[seen.first] = True
@@ -79,12 +77,6 @@ def see_rows(
             see_tiles(seen, decision, values, choices, legal)
         else:
             see_spread(seen, decision, values, choices, legal)
-
-
-@part
-def spread_of(decision: int) -> int:
-    """The spread that a decision is on."""
-    return decision - PARALLEL if decision < UNITS else SPREADS - 1 - (decision - UNITS)
 
 
 @part
@@ -184,25 +176,29 @@ def see_spread(
 
 
 @entry
+def rectify_rows(values: Float32Array, bias: Float32Array, rows: int, width: int) -> None:
+    """Add a bias to each of ``(rows, width)`` values, and cut what is below 0."""
+    for row in range(rows):
+        for h in range(width):
+            value = values[row * width + h] + bias[h]
+            values[row * width + h] = value if value > 0.0 else 0.0
+
+
+@entry
 def score_rows(
-    choices: Float32Array,
-    legal: BoolArray,
-    query: Float32Array,
-    direct: Float32Array,
-    weight: Float32Array,
-    pointer: Float32Array,
-    inside: Float32Array,
-    out: Float32Array,
-    rows: int,
-    width: int,
-) -> None:
-    """Fill in the score of every legal choice, see `network.scores`.
+    choices: Float32Array, legal: BoolArray, query: Float32Array, direct: Float32Array,
+    query_bias: Float32Array, direct_bias: Float32Array, weight: Float32Array,
+    pointer: Float32Array, inside: Float32Array, out: Float32Array, rows: int, width: int,
+) -> None:  # fmt: skip
+    """Fill in the score of every choice, see `network.scores`.
 
     Args:
         choices: ``(rows, width, CHOICE_FEATURES)``.
         legal: ``(rows, width)``.
         query: ``(rows, POINTER)``.
         direct: ``(rows, CHOICE_FEATURES)``.
+        query_bias: ``(POINTER,)``.
+        direct_bias: ``(CHOICE_FEATURES,)``.
         weight: ``(CHOICE_FEATURES, POINTER)``.
         pointer: ``(POINTER,)``.
         inside: ``(POINTER,)`` work space.
@@ -213,56 +209,118 @@ def score_rows(
     for row in range(rows):
         for place in range(row * width, row * width + width):
             if not legal[place]:
+                out[place] = -math.inf
                 continue
             for h in range(POINTER):
-                inside[h] = query[row * POINTER + h]
+                inside[h] = query[row * POINTER + h] + query_bias[h]
             score = 0.0
             for f in range(CHOICE_FEATURES):
                 value = choices[place * CHOICE_FEATURES + f]
                 if value == 0.0:
                     continue
-                score += value * direct[row * CHOICE_FEATURES + f]
+                score += value * (direct[row * CHOICE_FEATURES + f] + direct_bias[f])
                 for h in range(POINTER):
                     inside[h] += value * weight[f * POINTER + h]
-            for h in range(POINTER):
-                score += max(inside[h], 0.0) * pointer[h]
-            out[place] = score
+            even, odd = 0.0, 0.0  # two sums, that do not wait for each other
+            for h in range(0, POINTER, 2):
+                even += max(inside[h], 0.0) * pointer[h]
+                odd += max(inside[h + 1], 0.0) * pointer[h + 1]
+            out[place] = score + (even + odd)
 
 
 @entry
 def draw_rows(
-    scores: Float32Array,
-    member: IntArray,
-    temperature: Float32Array,
-    draws: FloatArray,
-    picks: IntArray,
-    rows: int,
-    width: int,
-) -> None:
-    """Draw a choice of each row by the softmax of its scores, see `policy.draw_choices`.
+    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
+    states: StateRow, scores: Float32Array, member: IntArray, warm: Float32Array,
+    draws: FloatArray, picks: IntArray, rows: int, width: int,
+) -> None:  # fmt: skip
+    """Draw a choice of each row by the softmax of its scores, and carry it out.
 
     Args:
+        decision: Its index, of none that is an order.
+        problems: ``(M,)``.
+        values: ``(M, DECISIONS, options)`` what choices stand for.
+        options: Choices of any decision at most.
+        which: ``(rows,)`` problem of each row.
+        states: ``(rows,)``; changed.
         scores: ``(N, width)``, -inf where a choice is not legal.
         member: ``(rows,)`` the scores of each row.
-        temperature: ``(rows,)``; 0 takes the likeliest choice.
+        warm: ``(rows,)`` temperature; 0 takes the likeliest choice.
         draws: ``(rows,)`` random numbers in [0, 1).
-        picks: ``(rows,)`` the choices.
+        picks: ``(rows,)`` the choices; written.
         rows: Rows.
-        width: Choices.
+        width: Choices of the decision at most.
     """
     for row in range(rows):
-        first, best, total = member[row] * width, 0, 0.0
-        for c in range(1, width):
-            if scores[first + c] > scores[first + best]:
-                best = c
-        picks[row] = best
-        if temperature[row] == 0.0:
+        picks[row] = drawn(scores, member[row] * width, width, row, warm, draws)
+        problem = address(problems[which[row]])
+        if problem.counts[decision] > 1:
+            at = (which[row] * DECISION_COUNT + decision) * options
+            choose(problem, address(states[row]), decision, values[at + picks[row]])
+
+
+@entry
+def rank_rows(
+    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
+    states: StateRow, legal: BoolArray, member: IntArray, keys: Float32Array, picks: IntArray,
+    rows: int, width: int,
+) -> None:  # fmt: skip
+    """Rank the loops of each row, and carry that out; those that do not iterate stay innermost.
+
+    Args:
+        decision: Its index, of an order.
+        problems: ``(M,)``.
+        values: ``(M, DECISIONS, options)`` loops that choices stand for.
+        options: Choices of any decision at most.
+        which: ``(rows,)`` problem of each row.
+        states: ``(rows,)``; changed.
+        legal: ``(N, width)`` loops that iterate.
+        member: ``(rows,)`` the row of `legal` of each row.
+        keys: ``(rows, width)`` noisy scores, -inf where a loop does not iterate.
+        picks: ``(rows, width)`` choices by rank, the outermost first; written.
+        rows: Rows.
+        width: Choices of the decision at most.
+    """
+    level = LEVELS - 1 - (decision - ORDER)
+    for row in range(rows):
+        rank(keys, picks, row * width, width)
+        if problems[which[row]].counts[decision] < 2:
             continue
-        for c in range(width):
-            total += math.exp((scores[first + c] - scores[first + best]) / temperature[row])
-        left = draws[row] * total
-        for c in range(width):
-            left -= math.exp((scores[first + c] - scores[first + best]) / temperature[row])
-            if left < 0.0:
-                picks[row] = c
-                break
+        state, ranked = address(states[row]), 0
+        at = (which[row] * DECISION_COUNT + decision) * options
+        for place in range(row * width, row * width + width):
+            if legal[member[row] * width + picks[place]]:
+                state.orders[level][ranked] = values[at + picks[place]]
+                ranked += 1
+        fill_up(state, level, ranked)
+
+
+@entry
+def group_rows(
+    picks: IntArray, columns: int, table: IntArray, member: IntArray, first: IntArray, rows: int,
+    groups: int, width: int,
+) -> int:  # fmt: skip
+    """Split groups of rows by what they chose, and count the groups.
+
+    Args:
+        picks: ``(rows, columns)`` choices, below `width`.
+        columns: Choices of a row.
+        table: ``(rows * width,)`` work space.
+        member: ``(rows,)`` group of each row, by the first row of each; changed.
+        first: ``(rows,)`` the first row of each group; written.
+        rows: Rows.
+        groups: Groups before.
+        width: Choices of the decision at most.
+    """
+    for column in range(columns):
+        for key in range(groups * width):
+            table[key] = -1
+        groups = 0
+        for row in range(rows):
+            key = member[row] * width + picks[row * columns + column]
+            if table[key] < 0:
+                table[key] = groups
+                first[groups] = row
+                groups += 1
+            member[row] = table[key]
+    return groups

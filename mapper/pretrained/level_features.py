@@ -13,7 +13,7 @@ def features_of_levels(layer: Layer, chip: Chain) -> list[list[float]]:
     counted = [(level, count) for level, count in chip.instances() if any(level.holds)]
     prices = _prices(chip)
     return [
-        [*_features(layer, chip, level), _log(count), *prices.get(level.name, (0.0, 0.0))]
+        [*_features(layer, chip, level), scaled_log(count), *prices.get(level.name, (0.0, 0.0))]
         for level, count in reversed(counted)
     ]
 
@@ -27,16 +27,16 @@ def _features(layer: Layer, chip: Chain, level: ChainLevel) -> list[float]:
     total = None if whole else buffer.total_bits
     return [
         1.0,
-        *([0.0, 1.0] if total is None else [_log(total), 0.0]),
+        *([0.0, 1.0] if total is None else [scaled_log(total), 0.0]),
         *(float(flag) for flag in level.holds),
         *(
-            _log(size * bits / limit) if limit and flag and not whole else 0.0
+            scaled_log(size * bits / limit) if limit and flag and not whole else 0.0
             for size, bits, limit, flag in zip(sizes, widths, limits, level.holds, strict=True)
         ),
-        *([0.0, 1.0] if level.read_bw is None else [_log(level.read_bw), 0.0]),
-        0.0 if level.write_bw is None else _log(level.write_bw),
+        *([0.0, 1.0] if level.read_bw is None else [scaled_log(level.read_bw), 0.0]),
+        0.0 if level.write_bw is None else scaled_log(level.write_bw),
         float(level.shared_bw),
-        _log(level.fanout.units),
+        scaled_log(level.fanout.units),
     ]
 
 
@@ -47,10 +47,11 @@ def _prices(chip: Chain) -> dict[str, tuple[float, float]]:
     except ValueError:  # the data do not reach the chip's node
         return {}
     return {
-        name: (_log(1e6 * float(max(level.read))), _log(1e6 * float(max(level.write))))
+        name: (scaled_log(1e6 * float(max(level.read))), scaled_log(1e6 * float(max(level.write))))
         for name, level in levels.items()
     }
 
 
-def _log(value: float) -> float:
+def scaled_log(value: float) -> float:
+    """The scale of all sizes: eighths of a power of two."""
     return log2(max(value, 1e-9)) / 8

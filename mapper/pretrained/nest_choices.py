@@ -43,7 +43,7 @@ class NestChoices:
         chip = self.problem.accelerator
         return chip if isinstance(chip, Chain) else chip.to_levels()
 
-    @property
+    @cached_property
     def deep(self) -> bool:
         """Whether the chip is a list of levels."""
         return isinstance(self.problem.accelerator, Chain)

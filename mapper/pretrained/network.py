@@ -13,7 +13,7 @@ import numpy as np
 
 from mapper.pretrained.decisions import KINDS
 from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, POINTER
-from marl_common import Float32Array, contiguous
+from marl_common import Float32Array
 
 Weights = dict[str, Float32Array]
 """Arrays by name, ``KIND.LAYER``."""
@@ -65,27 +65,27 @@ def scores(
     Returns:
         ``(B, C)`` float32, -inf where a choice is not legal.
     """
-    from mapper.pretrained.kernel import score_rows
+    from mapper.pretrained.kernel import rectify_rows, score_rows
 
-    hidden = np.maximum(_affine(weights, f"{kind}.context1", context), 0)
-    hidden = np.maximum(_affine(weights, f"{kind}.context2", hidden), 0)
-    out = np.full(legal.shape, -np.inf, np.float32)
-    query, direct = (_affine(weights, f"{kind}.{name}", hidden) for name in ("query", "direct"))
-    own = (weights[f"{kind}.{name}"] for name in ("choice.weight", "pointer"))
-    choices, legal, weight, pointer = contiguous((choices, legal, *own))
-    inside, (rows, width) = np.empty(POINTER, np.float32), legal.shape
-    score_rows(choices, legal, query, direct, weight, pointer, inside, out, rows, width)
+    own = {name.removeprefix(f"{kind}."): array for name, array in weights.items()}
+    hidden = context
+    for name in ("context1", "context2"):
+        hidden = _product(hidden, own[f"{name}.weight"])
+        rectify_rows(hidden, own[f"{name}.bias"], *hidden.shape)
+    query, direct = (_product(hidden, own[f"{name}.weight"]) for name in ("query", "direct"))
+    biases = own["query.bias"], own["direct.bias"]
+    inside, out = np.empty(POINTER, np.float32), np.empty(legal.shape, np.float32)
+    pointer = own["choice.weight"], own["pointer"]
+    score_rows(choices, legal, query, direct, *biases, *pointer, inside, out, *legal.shape)
     return out
 
 
-def _affine(weights: Weights, name: str, x: Float32Array) -> Float32Array:
-    """A linear layer, a few rows at a time.
+def _product(x: Float32Array, weight: Float32Array) -> Float32Array:
+    """A matrix product, a few rows at a time.
 
-    So small, a product stays on one thread of the BLAS: waking others costs more than it saves.
+    So small, it stays on one thread of the BLAS: waking others costs more than it saves.
     """
-    weight = weights[f"{name}.weight"]
     y = np.empty((len(x), weight.shape[1]), np.float32)
     for low in range(0, len(x), ROWS):
         np.matmul(x[low : low + ROWS], weight, out=y[low : low + ROWS])
-    y += weights[f"{name}.bias"]
     return y

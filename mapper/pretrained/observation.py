@@ -34,26 +34,31 @@ class Observation(NamedTuple):
 
 
 def observe(
-    decision: int, arrays: ProblemArrays, which: NDArray[np.int64], rows: NDArray[Any]
+    decision: int,
+    arrays: ProblemArrays,
+    which: NDArray[np.int64],
+    rows: NDArray[Any],
+    members: NDArray[np.int64],
+    width: int,
 ) -> Observation:
-    """What every row observes.
+    """What some rows observe.
 
     Args:
         decision: Its index.
         arrays: The problems.
         which: ``(B,)`` the problem of each row.
         rows: ``(B,)`` records `seen_records.StateRow`: the choices so far.
+        members: ``(N,)`` the rows that observe.
+        width: Choices of the decision at most.
     """
     from mapper.pretrained.kernel import see_rows
 
-    width = max(int(arrays.counts[which, decision].max()), 1)
+    count, values = len(members), arrays.values
     found = Observation(
-        np.zeros((len(which), CONTEXT_FEATURES), np.float32),
-        np.zeros((len(which), width, CHOICE_FEATURES), np.float32),
-        np.zeros((len(which), width), np.bool_),
+        np.zeros((count, CONTEXT_FEATURES), np.float32),
+        np.zeros((count, width, CHOICE_FEATURES), np.float32),
+        np.zeros((count, width), np.bool_),
     )
-    work = arrays.work
-    work["width"], work["values"] = width, arrays.values.shape[2]
-    rows, which = np.ascontiguousarray(rows), np.ascontiguousarray(which)
-    see_rows(decision, arrays.rows, arrays.values, which, rows, work, *found, len(which))
+    given = arrays.rows, values, values.shape[2], which, rows, members, arrays.work
+    see_rows(decision, *given, *found, count, width)
     return found

@@ -13,7 +13,7 @@ from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.observation import Observation, observe
 from mapper.pretrained.problem_arrays import ProblemArrays
 from mapper.pretrained.seen_records import D
-from marl_common import BoolArray, Float32Array, FloatArray, IntArray, contiguous
+from marl_common import BoolArray, Float32Array, IntArray
 
 Rows = NDArray[Any]
 """``(B,)`` records `seen_records.StateRow`."""
@@ -76,24 +76,33 @@ class MappingPolicy:
         Returns:
             ``(B,)`` records `seen_records.StateRow`.
         """
+        from mapper.pretrained.kernel import draw_rows, group_rows, rank_rows
+
         rows: Rows = arrays.begins[which]
-        still = np.ones(len(which), np.float32)
-        past = which  # alike where the choices so far are: such rows observe the same
-        for decision in _open(arrays, which):
-            first, member = alike(past)
-            seen = observe(decision.place, arrays, which[first], rows[first])
-            found = self.score(decision, seen)
-            warm = still if temperature is None else temperature[:, decision.place]
+        count, values, decisions = len(which), arrays.values, _open(arrays, which)
+        given = arrays.rows, values, values.shape[2], which, rows
+        warm = np.ones((len(DECISIONS), count), np.float32)
+        if temperature is not None:
+            warm[:] = temperature.T
+        # rows whose choices so far are alike observe the same
+        problems = len(arrays.nests)
+        table = np.empty(max(count * values.shape[2], problems), np.int64)
+        member, first = np.zeros((2, count), np.int64)
+        groups = group_rows(which, 1, table, member, first, count, 1, problems)
+        for decision, width in decisions:
+            seen = observe(decision.place, arrays, which, rows, first[:groups], width)
+            found, still = self.score(decision, seen), warm[decision.place]
             if decision.is_order:
-                picks = _ranked(found[member], warm, rng)
-                _rank(decision, arrays, which, picks, seen.legal[member], rows)
+                waits = rng.standard_exponential((count, width), np.float32)
+                keys = found[member] - np.log(np.maximum(waits, TINY)) * still[:, None]
+                picks = np.empty((count, width), np.int64)
+                rank_rows(decision.place, *given, seen.legal, member, keys, picks, count, width)
             else:
-                picks = draw_choices(found, member, warm, rng.random(len(which)))
-                _choose(decision, arrays, which, picks[:, 0], rows)
-            width = found.shape[1]
-            past = member * width ** picks.shape[1] + picks @ width ** np.arange(picks.shape[1])
+                draws, picks = rng.random(count), np.empty((count, 1), np.int64)
+                draw_rows(decision.place, *given, found, member, still, draws, picks, count, width)
             if kept is not None:
                 kept.append(Taken(decision, seen.take(member), picks))
+            groups = group_rows(picks, picks.shape[1], table, member, first, count, groups, width)
         return rows
 
 
@@ -108,65 +117,22 @@ def replay(arrays: ProblemArrays, which: IntArray, given: Rows) -> list[Taken]:
         given: ``(B,)`` records `seen_records.StateRow`: the mappings.
     """
     rows, found = arrays.begins[which], []
-    for decision in _open(arrays, which):
-        seen = observe(decision.place, arrays, which, rows)
+    for decision, width in _open(arrays, which):
+        seen = observe(decision.place, arrays, which, rows, np.arange(len(which)), width)
         picks, among = _picks(decision, arrays, which, given, seen.legal)
         _part(decision, rows)[:] = _part(decision, given)
-        _share_pool(decision, arrays, which, rows)
+        if (decision.kind, decision.number) == ("units", 1):  # clusters follow where PEs are shared
+            pooled = arrays.rows["pool"][which] > 0
+            rows["units"][pooled, 0] = given["units"][pooled, 0]
         legal = seen.legal & among[:, None] & np.take_along_axis(seen.legal, picks[:, :1], axis=1)
         found.append(Taken(decision, seen._replace(legal=legal), picks))
     return found
 
 
-def _open(arrays: ProblemArrays, which: IntArray) -> list[Decision]:
-    """Decisions in which a problem has something to choose; the others stand from the beginning."""
+def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
+    """Decisions in which a problem has something to choose, and how many choices there are."""
     most = arrays.counts[np.unique(which)].max(axis=0)
-    return [decision for decision in DECISIONS if most[decision.place] > 1]
-
-
-def _choose(
-    decision: Decision, arrays: ProblemArrays, which: IntArray, picks: IntArray, rows: Rows
-) -> None:
-    """Carry out a decision that is no order: ``(B,)`` picks; `rows` change in place."""
-    has = arrays.counts[which, decision.place] > 1
-    value = arrays.values[which, decision.place, picks]
-    part = _part(decision, rows)
-    part[has] = value[has]
-    _share_pool(decision, arrays, which, rows)
-
-
-def _share_pool(decision: Decision, arrays: ProblemArrays, which: IntArray, rows: Rows) -> None:
-    """Let there be as many clusters as their size allows, where PEs are shared; changes `rows`."""
-    if decision.kind == "units" and decision.number == 1:
-        pool = arrays.rows["pool"][which]
-        pooled = pool > 0
-        rows["units"][pooled, 0] = pool[pooled] // rows["units"][pooled, 1]
-
-
-def _rank(
-    decision: Decision,
-    arrays: ProblemArrays,
-    which: IntArray,
-    ranks: IntArray,
-    legal: BoolArray,
-    rows: Rows,
-) -> None:
-    """Carry out an order: loops that iterate by rank, the others innermost as they come.
-
-    Args:
-        decision: The decision.
-        arrays: The problems.
-        which: ``(B,)`` problem of each row.
-        ranks: ``(B, C)`` choices in their order, the outermost first; those that iterate lead.
-        legal: ``(B, C)`` loops that iterate.
-        rows: Changed in place.
-    """
-    row, choice = np.nonzero(legal)
-    place = np.tile(np.arange(D, 2 * D), (len(which), 1))
-    loop = arrays.values[which[row], decision.place, choice]
-    place[row, loop] = np.argsort(ranks, axis=1)[legal]
-    has = arrays.counts[which, decision.place] > 1
-    _part(decision, rows)[has] = np.argsort(place, axis=1)[has]
+    return [(decision, n) for decision, n in zip(DECISIONS, most.tolist(), strict=True) if n > 1]
 
 
 def _part(decision: Decision, rows: Rows) -> IntArray:
@@ -174,47 +140,6 @@ def _part(decision: Decision, rows: Rows) -> IntArray:
     name = {"parallel": "dims", "units": "units", "tile": "tiles", "order": "orders"}
     found: IntArray = rows[name[decision.kind]][:, decision.number]
     return found[:, decision.dim] if decision.kind == "tile" else found
-
-
-def draw_choices(
-    scores: Float32Array, member: IntArray, temperature: Float32Array, draws: FloatArray
-) -> IntArray:
-    """``(B, 1)`` a choice of each row, drawn by the softmax of its scores.
-
-    Args:
-        scores: ``(N, C)``, -inf where a choice is not legal.
-        member: ``(B,)`` the scores of each row.
-        temperature: ``(B,)``; 0 takes the likeliest choice.
-        draws: ``(B,)`` random numbers in [0, 1).
-    """
-    from mapper.pretrained.kernel import draw_rows
-
-    picks = np.empty((len(member), 1), np.int64)
-    warm = np.asarray(temperature, np.float32)
-    scores, member, warm, draws = contiguous((scores, member, warm, draws))
-    draw_rows(scores, member, warm, draws, picks, len(member), scores.shape[1])
-    return picks
-
-
-def _ranked(found: Float32Array, temperature: Any, rng: np.random.Generator) -> IntArray:
-    """``(B, C)`` loops by rank, drawn by Plackett and Luce's model with Gumbel's noise.
-
-    Scores that are made noisy so rank as that model draws (Yellott, 1977).
-    """
-    waits = rng.standard_exponential(found.shape, np.float32)
-    noise = -np.log(np.maximum(waits, TINY)) * temperature.astype(np.float32)[:, None]
-    return np.argsort(-(found + noise), axis=1, kind="stable")
-
-
-def alike(numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """``(N,)`` the first place of each number that there is, and ``(B,)`` whose each place is."""
-    first: dict[int, int] = {}  # of few numbers faster than a sort
-    listed = numbers.tolist()
-    for place, number in enumerate(listed):
-        first.setdefault(number, place)
-    names = {number: name for name, number in enumerate(first)}
-    member = np.array([names[number] for number in listed], np.int64)
-    return np.array(list(first.values()), np.int64), member
 
 
 def _picks(

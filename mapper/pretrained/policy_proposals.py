@@ -13,7 +13,7 @@ from mapper.pretrained.decisions import DECISIONS, TILE
 from mapper.pretrained.local_search import Heard, ProposalSearch
 from mapper.pretrained.nest_choices import Mappings
 from mapper.pretrained.policy import MappingPolicy
-from mapper.pretrained.problem_arrays import arrays_of
+from mapper.pretrained.problem_arrays import arrays_of, arrays_of_one
 from marl_common import Float32Array, IntArray
 
 WIDE, NARROW = 2.0, 0.8
@@ -34,7 +34,7 @@ class PolicyProposals:
 
     def __init__(self, policy: MappingPolicy, problem: Problem, rng: np.random.Generator) -> None:
         self.policy, self.space, self.rng = policy, problem.space, rng
-        self.arrays = arrays_of([problem])
+        self.arrays = arrays_of_one(problem)
         self._drawn = 0
 
     def __call__(self, count: int) -> IntArray:

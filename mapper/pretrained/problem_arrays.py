@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +13,16 @@ from cost_models import Axis, ChainLevel
 from layers import DIMS, Layer
 from maestro_env import Problem
 from mapper.pretrained.decisions import DECISIONS, LEVELS, TILE
-from mapper.pretrained.level_features import features_of_levels
+from mapper.pretrained.level_features import features_of_levels, scaled_log
 from mapper.pretrained.nest_choices import NestChoices
 from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen, StateRow
 from marl_common import IntArray
 
 OBJECTIVES = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
 """Objectives that were trained, with their exponents of latency and energy."""
+
+KEPT = 64
+"""Problems whose arrays are kept."""
 
 _WORK = np.zeros(1, Seen)
 _WORK["logs"] = np.log2(np.maximum(np.arange(LOGS), 1e-9)) / 8
@@ -55,13 +59,20 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     values = np.zeros((len(nests), len(DECISIONS), width), np.int64)
     for row, nest in enumerate(nests):
         for place, held in enumerate(nest.choices):
-            values[row, place, : len(held)] = held
+            if held:
+                values[row, place, : len(held)] = held
     begins = np.zeros(len(nests), StateRow)
     found = np.zeros(len(nests), ProblemRow)
     for number, nest in enumerate(nests):
         begins[number] = nest.begin()
         _fill(found[number], nest)
     return ProblemArrays(found, values, begins, nests, _WORK.copy())
+
+
+@lru_cache(maxsize=KEPT)
+def arrays_of_one(problem: Problem) -> ProblemArrays:
+    """The arrays of a problem, kept for its next search."""
+    return arrays_of([problem])
 
 
 def weights_of(problem: Problem) -> tuple[float, float]:
@@ -137,10 +148,6 @@ def _window(layer: Layer) -> tuple[int, int, int, int]:
     return layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
 
 
-def _log(value: float) -> float:
-    return float(np.log2(max(value, 1e-9))) / 8
-
-
 def _features(nest: NestChoices) -> list[float]:
     problem, chain = nest.problem, nest.chain
     layer, dram = problem.layer, chain.levels[0]
@@ -148,22 +155,22 @@ def _features(nest: NestChoices) -> list[float]:
     tensors = (layer.input_size, layer.filter_size, layer.output_size)
     offchip = (dram.read_bw or 1 << 33) / 8
     return [
-        *(_log(n) for n in layer.extents),
+        *(scaled_log(n) for n in layer.extents),
         *(float(bool(c)) for c in layer.coupling[1]),
         *(float(layer.coupling[2][DIMS.index(d)]) for d in "KC"),
-        *(_log(v) for v in _window(layer)),
-        _log(chain.lanes),
-        _log(chain.peak_macs_per_cycle),
+        *(scaled_log(v) for v in _window(layer)),
+        scaled_log(chain.lanes),
+        scaled_log(chain.peak_macs_per_cycle),
         len(nest.memories) / 5,
         *weights,
         float(weights == (1.0, 1.0)),
-        *(_log(size) for size in tensors),
-        _log(layer.macs),
-        _log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
+        *(scaled_log(size) for size in tensors),
+        scaled_log(layer.macs),
+        scaled_log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
         float(dram.read_bw is None),
         float(dram.shared_bw),
-        *(_log(bits) for bits in chain.widths),
-        *([0.0, 1.0] if dram.read_bw is None else [_log(dram.read_bw), 0.0]),
+        *(scaled_log(bits) for bits in chain.widths),
+        *([0.0, 1.0] if dram.read_bw is None else [scaled_log(dram.read_bw), 0.0]),
         float(nest.deep),
         float(_copies(problem) == 2),
     ]

@@ -82,8 +82,6 @@ What is not chosen yet stands at its least.
 """
 Seen: Any = np.dtype(
     [
-        ("width", "i8"),
-        ("values", "i8"),
         ("at", "i8"),
         ("first", "i8"),
         ("units", "i8", (LEVELS + 1, D)),
@@ -103,8 +101,7 @@ Seen: Any = np.dtype(
 )
 """The work space of one row.
 
-- `width`: choices of the decision at most; `values`: those of any decision; `at`: where the values
-  of the row's choices begin, `first`: where their features do;
+- `at`: where the values of the row's choices begin, `first`: where their features do;
 - `units` along each dimension below a memory, `outside`: all units above an instance of it;
 - `box`: what an instance of a memory works on; `steps` of the loops that bring its boxes;
 - `scale`: clusters along each dimension, which L2's tile counts by;

@@ -10,9 +10,10 @@ from layers import DIMS, Layer
 from maestro_env import MapSpace, Problem
 from mapper.pretrained.cases import outside_training
 from mapper.pretrained.explanation import best_decisions
+from mapper.pretrained.kernel import group_rows
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.network import fresh, scores
-from mapper.pretrained.policy import MappingPolicy, alike, replay
+from mapper.pretrained.policy import MappingPolicy, replay
 from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.training import random_chips
@@ -241,8 +242,9 @@ def test_training_has_chips_of_one_to_four_memories_and_none_of_the_library():
     assert not random_chips.alike(with_fields(simba, ["levels.GlobalBuffer.bytes=200k"]), simba)
 
 
-def test_rows_alike_are_found():
-    numbers = np.array([7, 3, 7, 9, 3])
-    first, member = alike(numbers)
-    np.testing.assert_array_equal(numbers[first][member], numbers)
-    assert len(first) == 3
+def test_rows_that_chose_alike_are_one_group():
+    picks = np.array([[7, 1], [3, 1], [7, 1], [7, 2], [3, 1]])
+    member, first = np.zeros((2, 5), np.int64)
+    groups = group_rows(picks, 2, np.empty(40, np.int64), member, first, 5, 1, 8)
+    assert groups == 3
+    np.testing.assert_array_equal(picks[first[:groups]][member], picks)

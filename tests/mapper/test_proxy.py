@@ -7,8 +7,9 @@ pytest.importorskip("sklearn", reason="needs the extra rl")
 
 import baselines
 from baselines.conformance import SearcherConformance
+from cost_models import Accelerator, ReasonCode
 from maestro_env import Problem
-from mapper.proxy import Proxy, _Correction
+from mapper.proxy import Proxy, ProxyConfig, _CorrectedSearch, _Correction
 from tests.fake_model import FakeModel
 
 QUICK = {"pretrained": "none", "drafts": 300, "proof": False}
@@ -57,6 +58,19 @@ def test_samples_that_the_dear_model_refuses_are_learnt_from():
     assert len(asked) == 40
 
 
+def test_a_sample_that_a_buffer_refuses_tells_how_much_the_buffer_holds():
+    chip, layer = Accelerator(64, 128, 4096, 64, 16), "conv:K=16,C=8,Y=12,X=12,R=3,S=3"
+    problem = Problem(layer, chip, "edp", "maestro")
+    search = _CorrectedSearch(problem, ProxyConfig(**QUICK), np.random.default_rng(0))
+    search.add(problem.space.sample(2000, np.random.default_rng(0)))
+    reasons = problem.look(search.pool["action"]).costs.reason
+    refused = int(np.flatnonzero(reasons == ReasonCode.L1_CAPACITY)[0])
+    search.sample(np.array([refused]))
+    assert np.exp(search.allowed["l1_bytes"]) == pytest.approx(128)
+    assert search.pool["refused"][refused]
+    assert search.pool["needed"]["l1_bytes"][refused] > search.allowed["l1_bytes"]
+
+
 def test_a_layer_without_a_mapping_under_the_cheap_model_is_sampled_all_the_same():
     problem = Problem("vgg16.1", "edge", "edp", FakeModel(), limits={"max_latency_cycles": 1.0})
     result = Proxy(**QUICK).search(problem, 5, 0)
@@ -69,5 +83,5 @@ def test_the_correction_learns_what_the_price_does_not_say():
     values = 0.5 * prices + np.sin(4 * points[:, 0])
     correction = _Correction()
     correction.learn(points[:50], prices[:50], values[:50])
-    expected = correction.expect(points[50:], prices[50:], 0.0)
+    expected, _ = correction.expect(points[50:], prices[50:])
     assert np.abs(expected - values[50:]).mean() < 0.2
