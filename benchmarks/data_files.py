@@ -22,6 +22,7 @@ WRITTEN = {
     "exact_simulated.py": "exact-simulated.csv exact-padded.csv",
     "explore_designs.py": "explore.csv explore-keep.csv explore-keep-time.csv",
     "export_costs.py": "export-costs*.csv",
+    "levels_agreement.py": "levels-agreement*.csv",
     "marl_controls.py": "marl-controls.csv marl-controls-pairs.csv marl-controls-runs.csv",
     "mast/ablation.py": "mast-ablation-tuned.csv",
     "mast/kernels.py": "sparse-kernels*.csv",
