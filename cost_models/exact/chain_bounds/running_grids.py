@@ -22,7 +22,7 @@ NONE = 1e-9
 """A share that is none but for rounding."""
 
 
-class IdleShares(NamedTuple):
+class IdleBand(NamedTuple):
     """Shares of a dimension that a loop does not run over.
 
     Args:
@@ -49,16 +49,16 @@ class IdleShares(NamedTuple):
         return self.high == 0.0 or (self.low == 0.0 and not self.some)
 
 
-EVERY = IdleShares(0.0, 1.0)
+EVERY = IdleBand(0.0, 1.0)
 
 
-def bands(parts: object, whole: object) -> list[IdleShares]:
+def bands(parts: object, whole: object) -> list[IdleBand]:
     """The shares that are looked at apart, where `parts` or `whole` tensors may stay."""
     if not parts and not whole:
         return [EVERY]
     some = bool(parts)
-    found = [IdleShares(0.0, PART, some), IdleShares(PART, 1.0, some)]
-    return [IdleShares(0.0, 0.0), *found] if parts else found
+    found = [IdleBand(0.0, PART, some), IdleBand(PART, 1.0, some)]
+    return [IdleBand(0.0, 0.0), *found] if parts else found
 
 
 class RunningGrids(TileGrids):
@@ -94,7 +94,7 @@ class RunningGrids(TileGrids):
 
     def _running(
         self, m: int, place: int, cost: Grid, more: Any, free: list[int],
-        band: IdleShares = EVERY,
+        band: IdleBand = EVERY,
     ) -> Grid:  # fmt: skip
         """By tile around, the least over tiles inside where a loop runs and others `free` may.
 

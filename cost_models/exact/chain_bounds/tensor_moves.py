@@ -56,6 +56,8 @@ class TensorMoves:
         keeper, free = self.facts.keeper(tensor, m), self.tables.free[tensor]
         counted, anchored = self.state(options, tensor)
         passed, passing = self._passing(node, options, tensor, held)
+        alike = node.sure[tensor] is held
+        sure = (passed, passing) if alike else self.sure(node, options, tensor)
         reads: Any = math.prod(self._around_rounds(m, p, node, keeper) for p in free)
         fills: Any = self._first(node, options, free, [node.pieces[p] for p in free])
         share: Any = self._best_share(options, tensor)
@@ -80,7 +82,7 @@ class TensorMoves:
             np.where(anchored, share, held.share),
             np.where(anchored, fills, passing),
             rows,
-            self.sure(node, options, tensor),
+            sure,
         )
 
     def sure(self, node: ChainNode, options: list[TileOptions], tensor: int) -> tuple[float, Any]:
