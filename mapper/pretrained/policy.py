@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.pretrained.decisions import DECISIONS, Decision
+from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.observation import Observation, observe
 from mapper.pretrained.problem_arrays import ProblemArrays
@@ -120,7 +121,7 @@ def replay(arrays: ProblemArrays, which: IntArray, given: Rows) -> list[Taken]:
     for decision, width in _open(arrays, which):
         seen = observe(decision.place, arrays, which, rows, np.arange(len(which)), width)
         picks, among = _picks(decision, arrays, which, given, seen.legal)
-        _part(decision, rows)[:] = _part(decision, given)
+        part_of(decision, rows)[:] = part_of(decision, given)
         if (decision.kind, decision.number) == ("units", 1):  # clusters follow where PEs are shared
             pooled = arrays.rows["pool"][which] > 0
             rows["units"][pooled, 0] = given["units"][pooled, 0]
@@ -135,19 +136,12 @@ def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
     return [(decision, n) for decision, n in zip(DECISIONS, most.tolist(), strict=True) if n > 1]
 
 
-def _part(decision: Decision, rows: Rows) -> IntArray:
-    """What a decision chooses in each row: ``(B,)``, of an order ``(B, D)``; no copy."""
-    name = {"parallel": "dims", "units": "units", "tile": "tiles", "order": "orders"}
-    found: IntArray = rows[name[decision.kind]][:, decision.number]
-    return found[:, decision.dim] if decision.kind == "tile" else found
-
-
 def _picks(
     decision: Decision, arrays: ProblemArrays, which: IntArray, given: Rows, legal: BoolArray
 ) -> tuple[IntArray, BoolArray]:
     """The picks, as in :class:`Taken`, of given mappings, and ``(B,)`` which are among choices."""
     width = legal.shape[1]
-    values, part = arrays.values[which, decision.place, :width], _part(decision, given)
+    values, part = arrays.values[which, decision.place, :width], part_of(decision, given)
     if decision.is_order:
         place = np.argsort(part, axis=1)  # dimension -> place
         rank = np.take_along_axis(place, values, axis=1)
