@@ -162,8 +162,10 @@ class NestChoices:
         return rows
 
     def _fields(self, *arrays: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any], list[int]]]:
-        """Tiles, orders, dimensions and units of mappings, with what records call each, and where
-        in them the agents' memories and spreads stand."""
+        """Tiles, orders, dimensions and units of mappings, with what records call each.
+
+        Beside them stands where in them the agents' memories and spreads are.
+        """
         places = (self.entries, self.entries, self.spreads, self.spreads)
         return zip(("tiles", "orders", "dims", "units"), arrays, places, strict=True)
 

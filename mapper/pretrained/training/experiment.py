@@ -144,10 +144,7 @@ class Pretraining(Experiment):
             begin = time.process_time() + crew.cpu_s
             trainer.step()
             trainer.cpu_s += time.process_time() + crew.cpu_s - begin
-            if (
-                trainer.done % max(1, self.budget // VALIDATIONS) == 0
-                or trainer.done == self.budget
-            ):
+            if trainer.done % every == 0 or trainer.done == self.budget:
                 found = validation.measure(trainer.policy)
                 for name, value in (found | {"cpu_s": trainer.cpu_s}).items():
                     context.metric(name, value, trainer.done)
