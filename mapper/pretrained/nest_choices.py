@@ -120,9 +120,7 @@ class NestChoices:
         for decision, held in zip(DECISIONS, self.choices, strict=True):
             if not decision.is_order and held and (len(held) == 1 or decision.kind == "tile"):
                 part_of(decision, row[None])[:] = held[0]
-                if (
-                    decision.kind == "units" and self.plan is None
-                ):  # clusters follow from their size
+                if decision.kind == "units" and self.plan is None:  # clusters follow
                     row["units"][0] = self.problem.accelerator.num_pes // held[0]
         return row
 
@@ -131,7 +129,8 @@ class NestChoices:
         plan, size = self.plan, len(rows)
         depth, across = (len(plan.entries), len(plan.spreads)) if plan else (2, 2)
         tiles = np.zeros((size, depth, len(DIMS)), np.int32)
-        orders = np.tile(np.arange(len(DIMS), dtype=np.int8), (size, depth, 1))
+        orders = np.empty(tiles.shape, np.int8)
+        orders[:] = np.arange(len(DIMS))
         dims = np.full((size, across), -1, np.int8)
         units = np.ones(dims.shape, np.int32)
         for name, array, places in self._fields(tiles, orders, dims, units):
