@@ -174,7 +174,7 @@ def replay(arrays: ProblemArrays, which: IntArray, given: Rows) -> list[Taken]:
 
 def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
     """Decisions in which a problem has something to choose, and how many choices there are."""
-    most = arrays.counts[np.unique(which)].max(axis=0)
+    most = arrays.rows["counts"][np.unique(which)].max(axis=0)
     return [(decision, n) for decision, n in zip(DECISIONS, most.tolist(), strict=True) if n > 1]
 
 
@@ -189,6 +189,6 @@ def _picks(
         rank = np.take_along_axis(place, values, axis=1)
         ranks = np.argsort(np.where(legal, rank, D), axis=1, kind="stable")
         return ranks, np.ones(len(which), np.bool_)
-    inside = np.arange(width) < arrays.counts[which, decision.place][:, None]
+    inside = np.arange(width) < arrays.rows["counts"][which, decision.place][:, None]
     match = inside & (values == part[:, None])
     return match.argmax(axis=1)[:, None], match.any(axis=1)

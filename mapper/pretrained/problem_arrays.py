@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import ChainLevel
-from layers import DIMS, Layer
+from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.decisions import DECISIONS, LEVELS, TILE
 from mapper.pretrained.level_features import features_of_levels, scaled_log
@@ -44,12 +43,6 @@ class ProblemArrays(NamedTuple):
     begins: NDArray[Any]
     nests: tuple[NestChoices, ...]
     work: NDArray[Any]
-
-    @property
-    def counts(self) -> IntArray:
-        """``(M, DECISIONS)`` choices of each decision; of an order, loops that can iterate."""
-        counts: IntArray = self.rows["counts"]
-        return counts
 
 
 def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
@@ -85,29 +78,25 @@ def _fill(row: Any, nest: NestChoices) -> None:
     """Write a problem down."""
     problem, chain = nest.problem, nest.chain
     layer, counts = problem.layer, [len(held) for held in nest.choices]
-    row["extents"], row["window"], row["coupling"] = layer.extents, _window(layer), layer.coupling
+    row["extents"], row["coupling"] = layer.extents, layer.coupling
+    row["window"] = layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
     row["memories"], row["counts"] = len(nest.entries), counts
     row["tiled"] = np.array(counts[TILE : TILE + LEVELS * len(DIMS)]).reshape(LEVELS, -1) > 0
     row["capacity"], row["own"] = np.inf, np.inf
     for number, level in enumerate(reversed(chain.memories)):
-        _fill_memory(row, number, level, nest)
+        _fill_memory(row, number, level.buffer, nest)
     _fill_spreads(row, nest)
     row["levels"][: len(nest.entries) + 1] = features_of_levels(layer, chain)
-    row["features"] = _features(nest)
+    row["features"] = _features(nest, row["window"].tolist())
 
 
-def _fill_memory(row: Any, number: int, level: ChainLevel, nest: NestChoices) -> None:
+def _fill_memory(row: Any, number: int, buffer: Any, nest: NestChoices) -> None:
     """Capacities of a memory, and what an element takes; outputs are held as partial sums."""
-    buffer, copies = level.buffer, _copies(nest.problem)
-    inputs, filters, _, psums = nest.chain.widths
+    copies, (inputs, filters, _, psums) = _copies(nest.problem), nest.chain.widths
     row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
     row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
-    row["bits"][number] = [
-        width * min(twice, copies) * held
-        for width, twice, held in zip(
-            (inputs, filters, psums), buffer.copies, buffer.holds, strict=True
-        )
-    ]
+    widths = np.array([inputs, filters, psums]) * np.minimum(buffer.copies, copies)
+    row["bits"][number] = widths * buffer.holds
     row["shares"][number] = buffer.sharing
 
 
@@ -132,11 +121,7 @@ def _copies(problem: Problem) -> int:
     return int(getattr(problem.cost_model, "buffers", 2))
 
 
-def _window(layer: Layer) -> tuple[int, int, int, int]:
-    return layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
-
-
-def _features(nest: NestChoices) -> list[float]:
+def _features(nest: NestChoices, window: list[int]) -> list[float]:
     problem, chain = nest.problem, nest.chain
     layer, dram = problem.layer, chain.levels[0]
     weights = weights_of(problem)
@@ -146,7 +131,7 @@ def _features(nest: NestChoices) -> list[float]:
         *(scaled_log(n) for n in layer.extents),
         *(float(bool(c)) for c in layer.coupling[1]),
         *(float(layer.coupling[2][DIMS.index(d)]) for d in "KC"),
-        *(scaled_log(v) for v in _window(layer)),
+        *(scaled_log(v) for v in window),
         scaled_log(chain.lanes),
         scaled_log(chain.peak_macs_per_cycle),
         len(nest.entries) / 5,

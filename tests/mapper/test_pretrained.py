@@ -78,7 +78,7 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
                 assert seen.legal[row, picks[row, 0]]
                 assert values[row, picks[row, 0]] == part[row]
             chosen += 1
-        several = arrays.counts[which, decision.place] > 1  # what agents drew was legal
+        several = arrays.rows["counts"][which, decision.place] > 1  # what agents drew was legal
         assert seen.legal[several].any(axis=1).all() or decision.is_order
     assert chosen > 400
 

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 from mapper.cli import main
 from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training import experiment
-from mapper.pretrained.training.experiment import Pretraining, agents_file
+from mapper.pretrained.training.experiment import AGENTS, Pretraining
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
@@ -109,7 +109,7 @@ def test_a_stopped_training_ends_like_one_that_was_not(tmp_path, alone):
     for stop_after in (5, 1):  # and two steps later
         with pytest.raises(StopRun):
             Desk(tmp_path, stop_after).train()
-        assert not agents_file(tmp_path).exists()
+        assert not (tmp_path / AGENTS).exists()
     assert_same_agents(Desk(tmp_path).train(), alone)
 
 

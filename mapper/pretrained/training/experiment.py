@@ -165,8 +165,3 @@ class Pretraining(Experiment):
         save(path, Agents(weights, card))
         autosave.finish()
         return {"samples": self.budget, "best_value": score, "agents": str(path), **card}
-
-
-def agents_file(folder: Path) -> Path:
-    """Where a finished training's run keeps its agents."""
-    return folder / AGENTS
