@@ -38,9 +38,15 @@ def pack(taken: Iterable[Taken]) -> dict[str, Packed]:
     """Decisions by kind, without those in which there was nothing to choose."""
     found: dict[str, list[tuple[NDArray[Any], ...]]] = {}
     for one in taken:
-        for choice in _choices(one):
-            found.setdefault(one.decision.kind, []).append(choice)
-    return {kind: _joined(parts) for kind, parts in found.items()}
+        parts = found.setdefault(one.decision.kind, [])
+        for context, options, owner, chosen, row in _choices(one):
+            first, begin = (sum(len(part[i]) for part in parts) for i in range(2))
+            parts.append((context, options, owner + first, chosen + begin, row))
+    return {
+        kind: Packed(*(torch.from_numpy(np.concatenate(part)) for part in zip(*parts, strict=True)))
+        for kind, parts in found.items()
+        if parts
+    }
 
 
 def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
@@ -59,16 +65,6 @@ def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
         taken = number[np.arange(len(keep)), picks]
         yield one.seen.context[keep], one.seen.choices[keep[owner], column], owner, taken, keep
         legal[keep, picks] = False
-
-
-def _joined(parts: list[tuple[NDArray[Any], ...]]) -> Packed:
-    contexts, options, owners, taken, rows = zip(*parts, strict=True)
-    first = np.cumsum([0, *(len(rows) for rows in contexts[:-1])])
-    begin = np.cumsum([0, *(len(each) for each in options[:-1])])
-    owners = tuple(owner + n for owner, n in zip(owners, first, strict=True))
-    taken = tuple(one + n for one, n in zip(taken, begin, strict=True))
-    every = (contexts, options, owners, taken, rows)
-    return Packed(*(torch.from_numpy(np.concatenate(part)) for part in every))
 
 
 def likelihood(weights: dict[str, Tensor], packed: dict[str, Packed], size: int) -> Tensor:
