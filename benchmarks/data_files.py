@@ -23,7 +23,6 @@ WRITTEN = {
     "levels_agreement.py": "levels-agreement*.csv",
     "marl_controls.py": "marl-controls.csv marl-controls-pairs.csv marl-controls-runs.csv",
     "mast/ablation.py": "mast-ablation-tuned.csv",
-    "mast/kernels.py": "sparse-kernels*.csv",
     "mast/long.py": "mast-long*.csv",
     "mast/plans/discount-first.yaml": "mast-discount-first.csv",
     "mast/rates.py": "mast-rates.csv mast-wide-rates.csv",
@@ -31,7 +30,6 @@ WRITTEN = {
     "mast/wide.py": "mast-wide.csv mast-wide-runs.csv",
     "methods_table.py": "methods-table3.csv",
     "mpe/command.py": "mpe-measured.jsonl",
-    "mpe/learning.py": "mpe-learning*.csv",
     "mpe/paper_shares.py": "mpe-profiles.csv mpe-growth.csv mpe-sizes.csv",
     "mpe/paper_training.py": "mpe-figure6*.csv",
     "mst/pages.py": "mst-flops.*",
@@ -48,10 +46,12 @@ WRITTEN = {
     "table3_summary.py": "table3-exact.csv table3-maestro.csv table3-summary.csv",
 }
 """Benchmark (or command), below this folder -> patterns of the files that it writes; of the others
-the file that is called as they are, as ``dataflows.csv``."""
+the file that is called as they are, as ``chain-random.csv``."""
 ANSWERED = {
+    "cacti_points.py": "455c9013",
     "chips.py": "455c9013",
     "crash.py": "917e22e",
+    "dataflows.py": "455c9013 dataflows.csv",
     "dear_models.py": "50500cd dear-models.csv",
     "exact_bound.py": "917e22e",
     "explore_designs.py": "455c9013 explore.csv explore-keep.csv explore-keep-time.csv",
@@ -61,11 +61,13 @@ ANSWERED = {
     "import_models.py": "50500cd import.csv",
     "marl_ending.py": "50500cd marl-ending.csv",
     "mast/acting.py": "455c9013 mast-acting.csv",
+    "mast/kernels.py": "455c9013 sparse-kernels*.csv",
     "mast/separates.py": "917e22e",
     "mast/time.py": "455c9013 mast-time-tuned.csv",
     "mast/update.py": "455c9013 mast-update.csv",
     "model_based.py": "917e22e",
     "mpe/cycle.py": "455c9013 mpe-cycle.csv",
+    "mpe/learning.py": "455c9013 mpe-learning*.csv",
     "mpe/peers.py": "50500cd mpe-peers*.csv",
     "mpe/sampling.py": "455c9013 mpe-sampling*.csv",
     "mpe/stepping.py": "455c9013 mpe-stepping.csv",
