@@ -51,7 +51,6 @@ ANSWERED = {
     "cacti_points.py": "455c9013",
     "chips.py": "455c9013",
     "crash.py": "917e22e",
-    "dataflows.py": "455c9013 dataflows.csv",
     "dear_models.py": "50500cd dear-models.csv",
     "exact_bound.py": "917e22e",
     "explore_designs.py": "455c9013 explore.csv explore-keep.csv explore-keep-time.csv",
