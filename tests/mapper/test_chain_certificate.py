@@ -29,7 +29,7 @@ from mapper.certificate import (
     read_certificate,
     write_certificate,
 )
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 
 SEEDS = (2, 3, 5, 7, 8, 16, 22)
 """Random problems of one to three memories, with limits and without."""

@@ -23,7 +23,7 @@ from cost_models import Accelerator
 from layers import Layer
 from maestro_env import Problem
 from mapper import auto
-from mapper.standing import of_proof
+from mapper.explaining.standing import of_proof
 from tests.mapper.commands import json_of, said
 
 run, run_json = partial(said, "search"), partial(json_of, "search")
