@@ -1,7 +1,7 @@
 """Run a benchmark by its name.
 
     python -m benchmarks levels tests/cost_models/data/levels_reference_sample.jsonl
-    python -m benchmarks mast.table1
+    python -m benchmarks mast.update
     python -m benchmarks paper --quick
 
 A benchmark is a module with a `TABLE` (see `benchmarks.frame`) or a function `main`; that of a

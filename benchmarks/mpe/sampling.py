@@ -1,0 +1,157 @@
+r"""Mini-batch sampling of one update of all trainers: layouts and laws against the papers' lists.
+
+    python -m benchmarks mpe.sampling --agents 3 6 12
+    python -m benchmarks mpe.sampling --agents 48 --without arrays --out FILE
+    python -m benchmarks mpe.sampling --agents 3 --without arrays state \
+        --occasions docs/data/mpe-sampling.csv --out FILE
+
+One thread, its processor time, the fastest of the repeats. Every size is measured in a process of
+its own, `lists` first in it: what earlier stores leave of the heap scatters the objects of the next
+one, and neighbor sampling gains from neighbouring transitions that lie near each other. `lists`
+takes about 2 kB an agent and transition (9.5 GB at 48 agents and 100,000 rows). What Python objects
+cost differs from day to day: ``--occasions`` adds the ratios of this run to a file of several.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import frame
+from benchmarks.frame import Row, Table, rounded
+from marl_runs import in_fresh_process
+from mpe_marl.profiling.peaks import copy_seconds
+from mpe_marl.replay import Replay, Schema, Transition, make_law
+from mpe_marl.replay.law import SamplingLaw
+from mpe_marl.worlds import BatchWorlds, make_spec
+
+# layout -> laws; the first of all is what the others are compared with
+CASES = {
+    "lists": ("uniform", "neighbor", "neighbor-drop", "neighbor-clip"),
+    "arrays": ("uniform",),
+    "joint": ("uniform", "neighbor", "runs", "shared"),
+    "state": ("uniform", "shared"),
+}
+
+
+def filled(n: int, rows: int, world: str, layout: str) -> Replay:
+    """A store that holds random play, the same for every layout."""
+    worlds, rng = BatchWorlds(make_spec(world, n)), np.random.default_rng(0)
+    store = Replay(Schema.of(worlds), rows, layout)
+    obs = worlds.reset(0).copy()
+    for _ in range(rows):
+        actions = rng.integers(0, 5, (1, n))
+        before = worlds.states()
+        step = worlds.step(actions)
+        after = step.obs.copy()
+        move = Transition(
+            obs, actions, step.rewards, after, step.terminated, step.ended, before, worlds.states()
+        )
+        store.add(move)
+        obs = worlds.restart(step.ended).copy() if step.ended[0] else after
+    return store
+
+
+def sampling_seconds(
+    store: Replay, laws: Sequence[SamplingLaw], n: int, repeats: int
+) -> dict[str, float]:
+    """Fastest time to draw and fetch what one update of all trainers takes [s], for each law."""
+
+    def drawn(law: SamplingLaw) -> None:
+        store.law = law
+        for _ in range(draws_of(law, n)):
+            store.sample()
+
+    works = {law.name: partial(drawn, law) for law in laws}
+    times = frame.in_turns(works, repeats, clock=time.thread_time)
+    return {name: min(taken) for name, taken in times.items()}
+
+
+def draws_of(law: SamplingLaw, n: int) -> int:
+    """Mini-batches that one update of ``n`` trainers draws."""
+    return 1 if law.shared else n
+
+
+def free_memory() -> None:
+    """Give the memory of millions of small objects back, which the C library keeps otherwise."""
+    gc.collect()
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
+
+
+def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """One row a layout and law, and memcpy of the same bytes."""
+    rows: list[dict[str, Any]] = []
+    for layout, names in CASES.items():
+        if layout in args.without:
+            continue
+        free_memory()  # one layout in memory at a time
+        store, laws = filled(n, args.rows, args.world, layout), [make_law(name) for name in names]
+        repeats = args.repeats if layout == "lists" else 4 * args.repeats
+        width = store.layout.row_bytes()
+        for law, seconds in zip(
+            laws, sampling_seconds(store, laws, n, repeats).values(), strict=True
+        ):
+            draws = draws_of(law, n)
+            copied = None
+            if layout == "joint":
+                copied = copy_seconds(width, args.rows, store.batch, draws, timer=time.thread_time)
+            size, first = width * store.batch * draws, rows[0]["ms"] if rows else seconds * 1e3
+            rows.append(
+                {
+                    "layout": layout, "law": law.name, "ms": seconds * 1e3,
+                    "MB": size / 1e6, "GB/s": size / seconds / 1e9,
+                    "over memcpy": seconds / copied if copied else None,
+                    "times": first / (seconds * 1e3), "cut %": 100 * (1 - seconds * 1e3 / first),
+                }
+            )  # fmt: skip
+        del store
+    return rows
+
+
+def add_occasion(path: Path, rows: list[Row]) -> None:
+    """Add this run's times, and how many times the lists' they are, to a file."""
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+    shown = [
+        {name: row[name] for name in ("agents", "layout", "law")}
+        | {"ms": round(float(row["ms"]), 4), "times": round(float(row["times"]), 2)}
+        for row in rows
+    ]
+    frame.filled(
+        path, ("when", "agents", "layout", "law", "ms", "times"), [(when,)], lambda _: shown
+    )
+
+
+def row_of(given: Any, agents: int) -> list[Row]:
+    """All layouts and laws at a size, in a process of its own."""
+    found = in_fresh_process(measure, agents, given)
+    return [rounded(row, 5) for row in found]
+
+
+TABLE = Table(
+    __doc__,
+    ("agents", "layout", "law", "ms", "MB", "GB/s", "over memcpy", "times", "cut %"),
+    lambda given: ((n,) for n in given.agents),
+    row_of,
+    "mpe-sampling-layouts.csv",
+    {
+        "agents": [3, 6, 12],
+        "world": "simple_tag",
+        "rows": 100_000,
+        "repeats": 15,
+        "without": ([str], "layouts to leave out"),
+        "occasions": (Path, "CSV that a row a layout and law is added to"),
+    },
+    {"rows": 2_000, "repeats": 1},
+    lambda rows, given: given.occasions and add_occasion(given.occasions, rows),
+)

@@ -1,0 +1,161 @@
+"""How near the bounds come to the optimum, and how many boxes each rule saves.
+
+    python -m benchmarks optimal_tightness --objective edp
+
+For every distinct shape of five networks the optimum is proven; bounds are then asked for the whole
+space, for the best mapping's allocation of PEs, for its outer tiles, and for its structure. Some
+layers are then proven again from their optimum, with one rule of the bounds left out at a time.
+A row is a ratio of bound to optimum by layer and level, or boxes by layer and rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import layers
+from baselines import Proof, StructureSpace, prove
+from baselines.optimal.solver import Solver
+from benchmarks.frame import Table
+from benchmarks.optimal_speed import MODELS, NETWORKS, shapes
+from cost_models import Mapping, MappingBatch
+from cost_models.exact.bounds import ExactBounds
+from cost_models.exact.bounds.box_records import INNER, OUTER
+from layers import DIMS
+from maestro_env import Problem
+
+LEVELS = ("space", "allocation", "outer tiles", "structure")
+
+LAYERS = ("mobilenetv2.2", "mobilenetv2.32", "resnet18.0", "vgg16.4", "vgg16.8", "bert_base.1")
+RULES = ("all rules", "no capacities", "no DRAM bandwidth", "no NoC bandwidth", "no steps in order")
+GIVEN = ("level or rule", "ratio or boxes", "done")
+
+
+class EnoughBoxesError(Exception):
+    """A proof has looked at as many boxes as it may."""
+
+
+def bounds_of(problem: Problem, space: StructureSpace) -> ExactBounds:
+    """The bounds of a problem."""
+    bounds = problem.lower_bounds_of(space.structures)
+    assert isinstance(bounds, ExactBounds)
+    return bounds
+
+
+def boxes_without(rule: str, problem: Problem, proof: Proof, most: int) -> tuple[int, bool]:
+    """Boxes that a proof from the optimum needs where the bounds leave a rule out, and if it ends.
+
+    Args:
+        rule: One of `RULES`.
+        problem: The problem.
+        proof: Its proof.
+        most: Boxes after which it is stopped.
+    """
+    space = StructureSpace(problem.space)
+    bounds = bounds_of(problem, space)
+    numbers = bounds.problem
+    if rule == "no capacities":
+        numbers["slots"] = 0
+    elif rule == "no DRAM bandwidth":
+        numbers["into"][:, OUTER] = numbers["out"][:, OUTER] = np.inf
+    elif rule == "no NoC bandwidth":
+        numbers["into"][:, INNER] = numbers["out"][:, INNER] = np.inf
+    elif rule == "no steps in order":
+        numbers["fills"] = numbers["phases"] = 0
+    solver = Solver(problem, bounds, space)
+    solver.value, solver.mapping = proof.value, proof.mapping
+
+    def look() -> None:
+        if solver.counts.boxes >= most:
+            raise EnoughBoxesError
+
+    solver.on_step = look
+    try:
+        done = solver.run() == "done"
+    except EnoughBoxesError:
+        done = False
+    return solver.counts.boxes, done
+
+
+def ratios(problem: Problem, mapping: Mapping, value: float) -> list[float]:
+    """Bound over optimum by `LEVELS`."""
+    space = StructureSpace(problem.space)
+    found = space.structures
+    bounds = bounds_of(problem, space)
+    least = min(float(bounds.bounds(*roots).min()) for roots in space.roots())
+    one = MappingBatch.from_mappings([mapping], problem.layer.extents)
+    row = int(space.allocation_of(one)[0])
+    _, everything = space.some_roots(1)
+    box = np.repeat(everything[:1], 3, axis=0)
+    for d, dim in enumerate(DIMS):
+        outer = int(np.searchsorted(found.outer_tiles[d], mapping.tiles[0][dim]))
+        inner = int(np.searchsorted(found.inner_tiles[d], mapping.tiles[1][dim]))
+        box[1:, :2, d] = outer
+        box[2, 2:, d] = min(inner, len(found.inner_tiles[d]) - 1)
+    own = bounds.bounds(np.full(3, row), box)
+    return [float(bound) / value for bound in (least, *own)]
+
+
+def tables(rows: list[dict[str, str]]) -> str:
+    """The rows as two tables."""
+    cells = [[row[name] for name in ("layer", *GIVEN)] for row in rows]
+    lines = ["| bound over optimum | least | median | most |", "|---|---|---|---|"]
+    for level in LEVELS:
+        found = np.array([float(ratio) for _, name, ratio, _ in cells if name == level])
+        if not len(found):
+            continue
+        lines.append(
+            f"| {level} | {found.min():.3f} | {np.median(found):.3f} | {found.max():.6f} |"
+        )
+    lines += [f"| boxes | {' | '.join(RULES)} |", "|---" * (len(RULES) + 1) + "|"]
+    for layer in dict.fromkeys(name for name, rule, _, _ in cells if rule in RULES):
+        shown = [
+            f"{int(boxes):,}" + ("" if done == "True" else " (not done)")
+            for name, rule, boxes, done in cells
+            if name == layer and rule in RULES
+        ]
+        lines.append(f"| {layer} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def row_of(
+    given: Any, model: str, accelerator: str, objective: str, layer: str
+) -> list[dict[str, Any]]:
+    """Ratios by level of a shape, and boxes by rule where its rules are asked for."""
+    problem = Problem(layers.parse(layer), accelerator, objective, MODELS[model])
+    proof = prove(problem)
+    rows: list[tuple[str, float, bool]] = []
+    if proof.mapping is not None and not given.only_rules:
+        levels = zip(LEVELS, ratios(problem, proof.mapping, proof.value), strict=True)
+        rows += [(level, ratio, proof.proven) for level, ratio in levels]
+    if layer in given.layers:
+        rows += [(rule, *boxes_without(rule, problem, proof, given.boxes)) for rule in RULES]
+    return [dict(zip(GIVEN, row, strict=True)) for row in rows]
+
+
+def keys(given: Any) -> Iterator[tuple[str, ...]]:
+    """All shapes, and the layers whose rules are left out."""
+    names = [] if given.only_rules else [layer.name for layer in shapes(list(NETWORKS))]
+    for name in dict.fromkeys([*names, *given.layers]):
+        yield given.model, given.accelerator, given.objective, name
+
+
+TABLE = Table(
+    __doc__,
+    ("model", "accelerator", "objective", "layer", *GIVEN),
+    keys,
+    row_of,
+    "optimal-tightness.csv",
+    {
+        "objective": "edp",
+        "accelerator": "edge",
+        "model": ("default", None, MODELS),
+        "layers": (list(LAYERS), "proven again without rules"),
+        "boxes": (4_000_000, "of a proof without a rule"),
+        "only_rules": (False, "no ratios of all the shapes"),
+    },
+    {"boxes": 10_000},
+    lambda rows, _: print(tables(rows)),
+)
