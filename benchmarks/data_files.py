@@ -24,6 +24,7 @@ WRITTEN = {
     "levels_agreement.py": "levels-agreement*.csv",
     "marl_controls.py": "marl-controls.csv marl-controls-pairs.csv marl-controls-runs.csv",
     "mast/ablation.py": "mast-ablation-tuned.csv",
+    "mast/kernels.py": "sparse-kernels*.csv",
     "mast/long.py": "mast-long*.csv",
     "mast/plans/discount-first.yaml": "mast-discount-first.csv",
     "mast/rates.py": "mast-rates.csv mast-wide-rates.csv",
@@ -32,6 +33,7 @@ WRITTEN = {
     "mast/wide.py": "mast-wide.csv mast-wide-runs.csv",
     "methods_table.py": "methods-table3.csv",
     "mpe/command.py": "mpe-measured.jsonl",
+    "mpe/learning.py": "mpe-learning*.csv",
     "mpe/paper_shares.py": "mpe-profiles.csv mpe-growth.csv mpe-sizes.csv",
     "mpe/paper_training.py": "mpe-figure6*.csv",
     "mpe/sampling.py": "mpe-sampling*.csv",
@@ -49,7 +51,7 @@ WRITTEN = {
     "table3_summary.py": "table3-exact.csv table3-maestro.csv table3-summary.csv",
 }
 """Benchmark (or command), below this folder -> patterns of the files that it writes; of the others
-the file that is called as they are, as ``chain-random.csv``."""
+the file that is called as they are, as ``dataflows.csv``."""
 ANSWERED = {
     "crash.py": "917e22e",
     "dear_models.py": "50500cd dear-models.csv",

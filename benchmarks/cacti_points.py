@@ -1,0 +1,113 @@
+"""The points of cost_models/technology/sram.csv and sram_hp.csv, made anew with CACTI.
+
+    python -m benchmarks cacti_points --cacti ~/cacti/cacti --cells hp --out sram_hp.csv
+    python -m benchmarks cacti_points --cacti ~/cacti/cacti --nodes 45 22 --sizes 1024 65536
+
+CACTI 7 (HewlettPackard/cacti) is built with `make`; its own folder holds the data it reads, and its
+`cache.cfg` whatever this script does not set. The settings are those of hwcomponents-cacti.
+"""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import tempfile
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from benchmarks.frame import Table
+
+SETTINGS = """
+-cache type "ram"
+-tag size (b) 0
+-associativity 1
+-UCA bank 1
+-read-write port 1
+-exclusive read port 0
+-exclusive write port 0
+-single ended read ports 0
+-page size (bits) 0
+-Data array cell type - "itrs-{cells}"
+-Data array peripheral type - "itrs-{cells}"
+-Tag array cell type - "itrs-{cells}"
+-Tag array peripheral type - "itrs-{cells}"
+-operating temperature (K) 300
+-access mode (normal, sequential, fast) - "fast"
+-design objective (weight delay, dynamic power, leakage power, cycle time, area) 0:0:1000000:0:0
+-deviate (delay, dynamic power, leakage power, cycle time, area) 20:10:100000:100:100
+-Optimize ED or ED^2 (ED, ED^2, NONE): "ED^2"
+-Cache model (NUCA, UCA)  - "UCA"
+-Wire signaling (fullswing, lowswing, default) - "Global_30"
+-Wire inside mat - "semi-global"
+-Wire outside mat - "semi-global"
+-Interconnect projection - "normal"
+-Add ECC - "false"
+-Print level (DETAILED, CONCISE) - "DETAILED"
+-Force cache config - "false"
+"""
+WORD_BYTES = 8
+SMALLEST = 512
+"""Smallest memory that CACTI is asked for [B]: 64 words; below, energy goes with the power 0.78 of
+the capacity, area and leakage in proportion, as hwcomponents-cacti has it."""
+POWER = 0.78
+POINT = ("read_pj", "write_pj", "area_um2", "leakage_uw")
+NODES = (90, 65, 45, 32, 22)
+SIZES = tuple(sorted([*(1 << n for n in range(6, 26)), 108_000]))
+
+
+def simulate(program: Path, size: int, node: int, cells: str) -> tuple[float, float, float, float]:
+    """Read and write energy of a byte [pJ], area of a byte [um^2], leakage of the whole [uW]."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "sram.cfg"
+        config.write_text(
+            (program.parent / "cache.cfg").read_text(encoding="utf-8")
+            + SETTINGS.format(cells=cells)
+            + f"-size (bytes) {size}\n-block size (bytes) {WORD_BYTES}\n"
+            + f"-output/input bus width {8 * WORD_BYTES}\n-technology (u) {node / 1000}\n",
+            encoding="utf-8",
+        )
+        command = [str(program), "-infile", str(config)]
+        subprocess.run(command, cwd=program.parent, capture_output=True, check=True)
+        with Path(f"{config}.out").open(encoding="utf-8") as text:
+            row = {
+                key.strip(): value for key, value in list(csv.DictReader(text))[-1].items() if key
+            }
+    return (
+        float(row["Dynamic read energy (nJ)"]) * 1000 / WORD_BYTES,
+        float(row["Dynamic write energy (nJ)"]) * 1000 / WORD_BYTES,
+        float(row["Area (mm2)"]) * 1e6 / size,
+        float(row["Standby leakage per bank(mW)"]) * 1000,
+    )
+
+
+def point(program: Path, size: int, node: int, cells: str) -> tuple[float, float, float, float]:
+    """The same, scaled from the smallest memory where the size is below it."""
+    read, write, area, leakage = simulate(program, max(size, SMALLEST), node, cells)
+    share = min(1.0, size / SMALLEST)
+    return read * share**POWER, write * share**POWER, area, leakage * share
+
+
+def row_of(given: Any, node: int, size: int) -> dict[str, str]:
+    """A memory's point."""
+    return dict(
+        zip(
+            POINT,
+            (f"{v:.5g}" for v in point(given.cacti.resolve(), size, node, given.cells)),
+            strict=True,
+        )
+    )
+
+
+TABLE = Table(
+    __doc__,
+    ("node_nm", "capacity_bytes", *POINT),
+    lambda given: product(given.nodes, given.sizes),
+    row_of,
+    options={
+        "cacti": (Path("cacti"), "the program"),
+        "nodes": (list(NODES), "nm"),
+        "sizes": (list(SIZES), "bytes"),
+        "cells": ("lstp", "transistors", ("lstp", "hp")),
+    },
+)
