@@ -122,7 +122,6 @@ class WayBounds:
     def fill(self) -> None:
         """Work out tables of MAC steps and of energy."""
         if not self._model.time.turns:
-            self._model.fill_turns()
             self._model.fill()
 
     def fill_ports(self) -> None:

@@ -97,7 +97,6 @@ def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
     all_bounds = ChainBrancher(
         widest, CostsToGo(widest, structures.tiles, none, widest.energy), (1, 1)
     )
-    all_bounds.fill_turns()
     all_bounds.fill()
     all_bounds.fill_ports()
     all_ways = Frontier(all_bounds, math.inf)
@@ -107,7 +106,6 @@ def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
         spread = structures.spread(way)
         togo = CostsToGo(spread, structures.tiles, none, spread.energy)
         bounds = ChainBrancher(spread, togo, (1, 1))
-        bounds.fill_turns()
         bounds.fill()
         bounds.fill_ports()
         low = float(bounds.children(bounds.root(), math.inf).bounds[0])

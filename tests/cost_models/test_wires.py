@@ -128,7 +128,6 @@ def least_bound(problem: Problem) -> float:
         none = ((0,) * 8,) * (facts.depth + 1)
         togo = CostsToGo(spread, structures.tiles, none, spread.energy)
         bounds = ChainBrancher(spread, togo, (0, 1))
-        bounds.fill_turns()
         bounds.fill()
         bounds.fill_ports()
         children = bounds.children(bounds.root(), math.inf).bounds

@@ -58,10 +58,6 @@ class ChainBrancher(ChoiceCosts):
             ((0.0, 0.0, 0.0),) * (facts.depth + 1),
         )
 
-    def fill_turns(self) -> None:
-        """Work out which MAC steps memories have room for."""
-        self.time.turns = self.togo.turns()
-
     @cached_property
     def least_turns(self) -> float:
         """MAC steps of the whole layer, at least, with tiles that all memories have room for."""
@@ -158,8 +154,7 @@ class ChainBrancher(ChoiceCosts):
         """Work out tables of the tiles that are looked at, whose pieces are known."""
         places = tuple(np.unique(at) for at in self.tables.at(options))
         around = self.tables.around(options)
-        tables = [self.togo, *(t for _, t in self.time.waits)]
-        tables += [t for inner in self.time.inner for t in inner if t is not None]
+        tables = [self.togo, *self.time.filled]
         self.beside = {t: t.beside(node.depth + 1, around, places) for t in tables}
 
     def _options(self, node: ChainNode, below: float) -> list[TileOptions]:
@@ -228,18 +223,19 @@ class ChainBrancher(ChoiceCosts):
         return found
 
     def fill(self) -> None:
-        """Work out tables of energy, once."""
-        if not self.togo.rest[-1]:
-            self.togo.fill()
+        """Work out tables of MAC steps and of energy."""
+        self.time.turns = self.togo.turns()
+        self.togo.fill()
 
     def fill_all(self) -> None:
         """Work out tables of MAC steps, energy and ports."""
-        self.fill_turns()
         self.fill()
         self.time.fill_ports()
 
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit, and those of energy by parts."""
+        if not self.time.turns:
+            self.time.turns = self.togo.turns()
         self.togo.by_parts = True
         self.togo.fill()
         self.time.fill_ports()

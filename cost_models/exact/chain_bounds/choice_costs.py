@@ -48,14 +48,31 @@ class ChoiceCosts:
         powers: tuple[int, int],
         most: tuple[float, float] = (math.inf, math.inf),
     ) -> None:
-        self.spread, self.togo, self.facts = spread, togo, spread.facts
+        self.spread, self.facts = spread, spread.facts
         self.dims, self.powers, self.most = spread.dims, powers, most
-        self.classes = self._classes()
-        self._kinds = np.array(self.classes)
         self.beside: dict[CostsToGo, list[RestCosts]] = {}
         """Tables of tiles whose pieces are known, where there are any."""
-        self.tables = OptionTables(spread, togo)
+        self._begin(togo)
+
+    def _begin(self, togo: CostsToGo) -> None:
+        """Take tables that are still to be filled."""
+        self.togo = togo
+        self.classes = self._classes()
+        self._kinds = np.array(self.classes)
+        self.tables = OptionTables(self.spread, togo)
         self.moves, self.time = TensorMoves(self.tables, self.classes), PortTime(self.tables)
+
+    def forget(self) -> None:
+        """Drop all tables; filled again, they are the same."""
+        self._begin(self.togo.anew())
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of tables, and of tiles that are remembered."""
+        grids = [*self.time.turns, *self.togo.fitting.values()]
+        for table in (self.togo, *self.time.filled):
+            grids += [rest.cost for some in table.rest for rest in some]
+        return sum(grid.nbytes for grid in grids) + self.tables.held_bytes
 
     def _classes(self) -> list[Class]:
         halos = [self.dims.index(d) for d in self.togo.halos()]

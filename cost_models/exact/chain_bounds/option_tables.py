@@ -24,6 +24,9 @@ from cost_models.exact.chain_bounds.spread import ChainSpread
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from marl_common import BoolArray, IntArray
 
+TILE_BYTES = 500
+"""What is remembered of a tile, pieces and their sizes, takes about so much."""
+
 
 class OptionTables:
     """Tiles of one spread, remembered by what is around them.
@@ -48,6 +51,14 @@ class OptionTables:
         self._options: dict[Any, TileOptions] = {}
         self._first: dict[Any, Pieces] = {}
         self._counts: dict[Any, IntArray] = {}
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of what is remembered, about."""
+        sizes = sum(np.asarray(size).nbytes for row in self._sizes.values() for size in row)
+        tiles = sum(len(found.at) for found in self._options.values())
+        tiles += sum(map(len, self._counts.values())) + len(self._first)
+        return sizes + TILE_BYTES * tiles
 
     def options(self, node: ChainNode, place: int) -> TileOptions:
         """ChainTiles of the next memory along a dimension."""

@@ -42,6 +42,12 @@ class PortTime:
         self.inner: list[list[CostsToGo | None]] = [[None, None] for _ in self._ports]
         self.waits: list[tuple[int, WaitingTime]] = []
 
+    @property
+    def filled(self) -> list[CostsToGo]:
+        """All tables of ports."""
+        inner = [table for ways in self.inner for table in ways if table is not None]
+        return [*inner, *(table for _, table in self.waits)]
+
     def _first_ports(self) -> list[bool]:
         """Ports that first tiles pass."""
         found = [False] * (self.facts.depth + 1)

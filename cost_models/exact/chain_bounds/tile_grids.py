@@ -40,7 +40,8 @@ class TileGrids:
         self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = (
             {} if like is None else like._known
         )
-        self._fits: dict[int, Grid] = {} if like is None else like._fits
+        self.fitting: dict[int, Grid] = {} if like is None else like.fitting
+        """By memory what :meth:`fits` found."""
         self._ends: dict[int, tuple[slice, ...]] = {} if like is None else like._ends
         self.wanted: IntArray | None = None if like is None else like.wanted
         """``(N, dims)`` places of the outermost memory's tiles that are looked at; None for all."""
@@ -127,7 +128,7 @@ class TileGrids:
 
         One below the largest that is offered is that of a smaller tile around, where not its own.
         """
-        if m not in self._fits:
+        if m not in self.fitting:
             found = self.room(m)
             for place, offered in enumerate(self.tiles.offered[m]):
                 below = np.maximum.accumulate(offered[::-1])[::-1]
@@ -136,8 +137,8 @@ class TileGrids:
                 found = found + self._needed()
             if m == self.facts.depth and math.isfinite(self.slowest):
                 found = np.where(self.mac_turns() > self.slowest, np.inf, found)
-            self._fits[m] = found
-        return self._fits[m]
+            self.fitting[m] = found
+        return self.fitting[m]
 
     def room(self, m: int) -> Grid:
         """0 for tiles that a memory has room for, else inf; the same for all ways alike."""

@@ -43,6 +43,12 @@ class CostsToGo(RunningGrids):
         """Whether parts of tensors are followed that stay: a nearer bound, which takes longer."""
         self.rest: list[list[RestCosts]] = [[] for _ in range(self.facts.depth + 1)]
 
+    def anew(self) -> CostsToGo:
+        """The same tables, still to be filled."""
+        found = CostsToGo(self.spread, self.tiles, self.redundant, self.costs)
+        found.wanted, found.slowest = self.wanted, self.slowest
+        return found
+
     def is_empty(self) -> bool:
         """Whether nothing inside the outermost memory costs anything."""
         costs = self.costs

@@ -150,6 +150,14 @@ DEEP_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
     (at("problem.accelerator.levels.1.name", "DRAM"), "DRAM"),
     (at("problem.accelerator.levels.1.fanout.units", 1 << 70), "units"),
     (at("tree.boxes", len(DEEP_TREE)), "tree.boxes is"),
+    (
+        at("problem.accelerator.levels", json.loads(DEEP_CLAIM)["problem"]["accelerator"]["levels"][::2]),
+        "input is kept nowhere",
+    ),
+    (
+        at("problem.accelerator.levels.1.fanout", {"axes": [{"size": 2, "dims": "K"}]}),
+        "levels.Global: fanout.axes.0: got",
+    ),
     (at("problem.accelerator.levels.0.name", "a\nb"), r"levels.a\\nb: kind: got 'LPDDR4'"),
 ]
 
