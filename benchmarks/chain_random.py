@@ -51,8 +51,8 @@ def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
     for row in chosen.tolist():
         way = structures.ways[row]
         spread = structures.spread(way)
-        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
-        bounds = ChainBrancher(spread, togo, (1, 1))
+        togo = CostsToGo(spread, structures.tiles, none)
+        bounds = ChainBrancher(togo, (1, 1))
         bounds.fill_all()
         found = bounds.children(bounds.root(), np.inf).bounds
         low = float(found[0]) if len(found) else np.inf

@@ -162,8 +162,8 @@ class ChainSolver:
     def _bounds(
         self, structures: ChainStructures, spread: ChainSpread, redundant: Any
     ) -> ChainBrancher:
-        togo = CostsToGo(spread, structures.tiles, redundant, spread.energy)
-        return ChainBrancher(spread, togo, self._powers, self._most)
+        togo = CostsToGo(spread, structures.tiles, redundant)
+        return ChainBrancher(togo, self._powers, self._most)
 
     def _slowest(self, energy: float) -> float:
         """Cycles from which on no mapping is of interest that spends some energy [nJ] at least."""

@@ -87,8 +87,8 @@ class ModelBounds:
         return WayBounds(self._brancher(spread, self.grid.fewer(way)))
 
     def _brancher(self, spread: ChainSpread, fewer: tuple[Tiles, ...]) -> ChainBrancher:
-        togo = CostsToGo(spread, self.tiles, fewer, spread.energy)
-        return ChainBrancher(spread, togo, self.powers, self.most)
+        togo = CostsToGo(spread, self.tiles, fewer)
+        return ChainBrancher(togo, self.powers, self.most)
 
     def reach(self, way: WayBounds, below: float) -> float:
         """What bounds of all ways at once, with the MAC steps of one, say of it below a value."""

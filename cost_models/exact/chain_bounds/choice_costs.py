@@ -13,7 +13,7 @@ from cost_models.exact.chain_bounds.chain_tables import RestCosts
 from cost_models.exact.chain_bounds.facts import ChainFacts
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.port_time import PortTime
-from cost_models.exact.chain_bounds.spread import TENSORS_IN, ChainSpread
+from cost_models.exact.chain_bounds.spread import TENSORS_IN
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
@@ -35,21 +35,19 @@ class ChoiceCosts:
     """Bounds of choices of one spread.
 
     Args:
-        spread: The spread.
-        togo: Its tables.
+        togo: Tables of the spread.
         powers: Exponents of latency and energy in the objective.
         most: Largest latency [cycles] and energy [nJ] allowed.
     """
 
     def __init__(
         self,
-        spread: ChainSpread,
         togo: CostsToGo,
         powers: tuple[int, int],
         most: tuple[float, float] = (math.inf, math.inf),
     ) -> None:
-        self.spread, self.facts = spread, spread.facts
-        self.dims, self.powers, self.most = spread.dims, powers, most
+        self.spread, self.facts, self.dims = togo.spread, togo.facts, togo.dims
+        self.powers, self.most = powers, most
         self.beside: dict[CostsToGo, list[RestCosts]] = {}
         """Tables of tiles whose pieces are known, where there are any."""
         self._begin(togo)
@@ -59,7 +57,7 @@ class ChoiceCosts:
         self.togo = togo
         self.classes = self._classes()
         self._kinds = np.array(self.classes)
-        self.tables = OptionTables(self.spread, togo)
+        self.tables = OptionTables(togo)
         self.moves, self.time = TensorMoves(self.tables, self.classes), PortTime(self.tables)
 
     def forget(self) -> None:
@@ -118,10 +116,8 @@ class ChoiceCosts:
 
     def _most_outputs(self, m: int, options: list[TileOptions]) -> Any:
         """Outputs that leave a memory, at most."""
-        found: Any = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
-        for p in self.tables.free[OUTPUT]:
-            found = found * self.tables.axis(p, options[p].many)
-        return found
+        most = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
+        return self.tables.product(self.tables.free[OUTPUT], lambda p: options[p].many, most)
 
     def _outputs_again(self, node: ChainNode, options: list[TileOptions]) -> Any:
         """What tables count for outputs that further out were paid for already, at most.

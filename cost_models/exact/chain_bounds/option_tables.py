@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from cost_models.exact.chain_bounds.chain_nodes import ChainNode, TileOptions
+from cost_models.exact.chain_bounds.chain_tables import TileAxes
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.pieces import (
     Pieces,
+    Stages,
     cut,
     number,
     of_all,
@@ -20,7 +22,6 @@ from cost_models.exact.chain_bounds.pieces import (
     steps,
 )
 from cost_models.exact.chain_bounds.running import Around
-from cost_models.exact.chain_bounds.spread import ChainSpread
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from marl_common import BoolArray, IntArray
 
@@ -28,28 +29,25 @@ TILE_BYTES = 500
 """What is remembered of a tile, pieces and their sizes, takes about so much."""
 
 
-class OptionTables:
+class OptionTables(TileAxes):
     """Tiles of one spread, remembered by what is around them.
 
     Args:
-        spread: The spread.
-        togo: Its tables.
+        togo: Tables of the spread.
     """
 
-    def __init__(self, spread: ChainSpread, togo: CostsToGo) -> None:
-        self.spread, self.togo, self.facts = spread, togo, spread.facts
-        self.dims = spread.dims
+    def __init__(self, togo: CostsToGo) -> None:
+        self.spread, self.togo, self.facts, self.dims = togo.spread, togo, togo.facts, togo.dims
         self.cells: tuple[IntArray, ...] | None = None
         """Vectors of tiles that are looked at, by dimension; None for all."""
         self.kinds = np.empty((0, 2), np.int64)
         """The class of orders that each of them is looked at with."""
-        self.free = [[self.dims.index(d) for d in free] for free in spread.free]
+        self.free = [[self.dims.index(d) for d in free] for free in togo.spread.free]
         """By tensor, places of dimensions that it does not depend on."""
         self.own = [[p for p in range(len(self.dims)) if p not in free] for free in self.free]
         """Places of those that it depends on."""
         self._sizes: dict[int, Any] = {}
         self._options: dict[Any, TileOptions] = {}
-        self._first: dict[Any, Pieces] = {}
         self._counts: dict[Any, IntArray] = {}
 
     @property
@@ -57,7 +55,7 @@ class OptionTables:
         """Memory of what is remembered, about."""
         sizes = sum(np.asarray(size).nbytes for row in self._sizes.values() for size in row)
         tiles = sum(len(found.at) for found in self._options.values())
-        tiles += sum(map(len, self._counts.values())) + len(self._first)
+        tiles += sum(map(len, self._counts.values()))
         return sizes + TILE_BYTES * tiles
 
     def options(self, node: ChainNode, place: int) -> TileOptions:
@@ -108,23 +106,14 @@ class OptionTables:
         columns[:12] = [np.array(c, k) for c, k in zip(columns[:12], kinds, strict=True)]
         return TileOptions(*columns)
 
-    def first_count(self, m: int, place: int, source: Pieces, around: int, tile: int) -> Pieces:
-        """Pieces of the first step of each piece of the memory around."""
-        key = (m, place, source, around, tile)
-        found = self._first.get(key)
-        if found is None:
-            stages = self.spread.stages(m, self.dims[place])
-            found = self._first[key] = of_first(source, around, stages, tile)
-        return found
-
     def first_counts(
-        self, m: int, place: int, source: Pieces, around: int, tiles: IntArray
+        self, source: Pieces, around: int, stages: Stages, tiles: IntArray
     ) -> IntArray:
-        """How many they are, by tile."""
-        key = (m, place, source, around, tiles.tobytes())
+        """How many pieces of first steps there are, by tile: see :func:`of_first`."""
+        key = source, around, stages, tiles.tobytes()
         found = self._counts.get(key)
         if found is None:
-            each = (self.first_count(m, place, source, around, int(tile)) for tile in tiles)
+            each = (of_first(source, around, stages, tile) for tile in tiles.tolist())
             found = self._counts[key] = np.array([number(pieces) for pieces in each])
         return found
 
@@ -171,9 +160,7 @@ class OptionTables:
         """Values along one dimension, as a grid, or of the cells that are looked at."""
         if self.cells is not None:
             return np.asarray(values)[self.cells[place]]
-        shape = [1] * len(self.dims)
-        shape[place] = -1
-        return np.asarray(values).reshape(shape)
+        return super().axis(place, values)
 
     def fits(self, node: ChainNode, options: list[TileOptions]) -> Any:
         """Whether tiles fit the memory, beside those of its entries around that are chosen."""

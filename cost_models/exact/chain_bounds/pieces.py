@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 Pieces = tuple[tuple[int, int], ...]
 """Lengths, each with how many pieces have it."""
@@ -41,6 +42,7 @@ def of_all(pieces: Pieces, around: int, stages: Stages, tile: int) -> Pieces:
     return cut(pieces, tile)
 
 
+@lru_cache(maxsize=1 << 15)
 def of_first(pieces: Pieces, around: int, stages: Stages, tile: int) -> Pieces:
     """Tiles of all units in the first step of each piece."""
     for units in stages[:-1]:

@@ -33,10 +33,6 @@ class PortTime:
         ]
         if self.facts.chip.levels[-1].is_memory:  # what it gives to its MACs takes no time
             self._ports[-1] = (None, None, False)
-        self.instances = [
-            math.prod(self.spread.units(0, m, d) for d in range(len(self.spread.extents)))
-            for m in range(self.facts.depth + 1)
-        ]
         self._begun = self._first_ports()
         self.turns: list[Any] = []
         self.inner: list[list[CostsToGo | None]] = [[None, None] for _ in self._ports]
@@ -67,13 +63,12 @@ class PortTime:
                 if not into and not out:
                     continue
                 costs = self.spread.port(q, into, out)
-                table = CostsToGo(self.spread, togo.tiles, togo.redundant, costs, togo)
+                table = togo.of(costs)
                 if not table.is_empty():
                     table.fill()
                     self.inner[q][way] = table
                 rate = float((read if way == 0 else write) or 1)
-                cycles = [[each / rate for each in row] for row in costs.reads]
-                waits = WaitingTime(costs._replace(reads=cycles), togo)
+                waits = WaitingTime([each / rate for each in costs.reads[-1]], togo)
                 if self.facts.stepwise and not waits.is_empty():
                     waits.fill()
                     self.waits.append((q, waits))
@@ -92,22 +87,20 @@ class PortTime:
         if options is not None:
             first = self.facts.chip.widths[tensor] * self.tables.elements(m, options, tensor)
         for q in range(keeper, min(m, self.facts.depth + 1)):
-            ports[q][0] = ports[q][0] + bits / self.instances[q]
+            ports[q][0] = ports[q][0] + bits / self.spread.instances[q]
             ports[q][2] = ports[q][2] + first
 
     def carry(self, ports: Any, keeper: int, m: int, back: Any, out: Any) -> None:
         """Sums that cross ports, out and, where they come again, in."""
         widths = self.facts.chip.widths
         for q in range(keeper, min(m, self.facts.depth + 1)):
-            ports[q][0] = ports[q][0] + back * widths.psum / self.instances[q]
+            ports[q][0] = ports[q][0] + back * widths.psum / self.spread.instances[q]
             width = np.where(back > 0, widths.psum, widths.output) if q == 0 else widths.psum
-            ports[q][1] = ports[q][1] + out * width / self.instances[q]
+            ports[q][1] = ports[q][1] + out * width / self.spread.instances[q]
 
     def mac_cycles(self, m: int, options: list[TileOptions]) -> Any:
         """Cycles that the MACs take at least."""
-        turns: Any = 1.0
-        for p, o in enumerate(options):
-            turns = turns * self.tables.axis(p, o.turns)
+        turns = self.tables.product(range(len(options)), lambda p: options[p].turns)
         if self.turns:
             turns = np.maximum(turns, self.turns[m][self.tables.at(options)])
         return np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
@@ -154,12 +147,10 @@ class PortTime:
         limited = all(any(room.widths[t] for room in rooms) for t in range(3) if kept[t])
         if self.tables.togo.halos() or not limited:
             return found
-        number: Any = 1.0
-        for p, o in enumerate(options):
-            number = number * self.tables.axis(p, o.steps)
+        number = self.tables.product(range(len(options)), lambda p: options[p].steps)
         for (q, _), cycles in zip(self.waits, inside, strict=True):
             bits = sum(room.bits for room in rooms)
-            off = bits * self.instances[-1] / (self._ports[q][0] or self._ports[q][1] or 1)
+            off = bits * self.spread.instances[-1] / (self._ports[q][0] or self._ports[q][1] or 1)
             found = np.maximum(found, cycles / number - off)
         return found
 
@@ -216,9 +207,7 @@ class PortTime:
             return 0.0, 0.0
         later: Any = into
         if shared:  # outputs of other tiles leave in other steps
-            outputs: Any = 1.0
-            for p in self.tables.own[OUTPUT]:
-                outputs = outputs * self.tables.axis(p, options[p].tile)
+            outputs = self.tables.product(self.tables.own[OUTPUT], lambda p: options[p].tile)
             rest = float(self.spread.whole(OUTPUT)) - self.untiled(OUTPUT) * outputs
             later = later + np.maximum(rest, 0.0) * self.facts.chip.widths.output
         turns = np.maximum(np.ceil(self.first_turns([o.tile for o in options]) - 1e-9), step)
@@ -226,11 +215,10 @@ class PortTime:
 
     def first_turns(self, tiles: Any) -> Any:
         """Cycles of MACs in the first step of the outermost memory, at least."""
-        turns: Any = self.spread.lead_turns() / self.facts.chip.lanes
-        for p, tile in enumerate(tiles):
-            each = np.ceil(tile / self.spread.inside(1, self.dims[p]))
-            turns = turns * self.tables.axis(p, each)
-        return turns
+        inside = [self.spread.inside(1, d) for d in self.dims]
+        turns = self.spread.lead_turns() / self.facts.chip.lanes
+        places = range(len(inside))
+        return self.tables.product(places, lambda p: np.ceil(tiles[p] / inside[p]), turns)
 
     def untiled(self, tensor: int) -> float:
         """Elements of a tensor along dimensions that no memory tiles, but for rows of inputs."""

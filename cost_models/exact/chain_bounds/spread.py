@@ -74,6 +74,11 @@ class ChainSpread:
             for low in ends for high in ends[low:]
         }  # fmt: skip
 
+    @cached_property
+    def instances(self) -> list[int]:
+        """How often each memory stands."""
+        return [math.prod(self._units[0, m]) for m in range(self.facts.depth + 1)]
+
     def inside(self, m: int, d: int) -> int:
         """Units along a dimension below an instance of a memory."""
         return self.units(m, len(self.spatial), d)
@@ -201,7 +206,7 @@ class ChainSpread:
         """Bits through the port of the first instance of a memory, in and out."""
         facts, widths = self.facts, self.facts.chip.widths
         depth = facts.depth
-        instances = math.prod(self.units(0, q, d) for d in range(len(self.extents)))
+        instances = self.instances[q]
         reads = [[0.0] * 3 for _ in range(depth + 1)]
         serve, add = [0.0] * 3, dict.fromkeys(self.sums, 0.0)
         for t in range(3):

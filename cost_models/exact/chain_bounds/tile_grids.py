@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cost_models.exact.chain_bounds.chain_tables import ChainTiles, Grid
+from cost_models.exact.chain_bounds.chain_tables import ChainTiles, Grid, TileAxes
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.kernel import least_in_ranges
 from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
@@ -17,14 +17,13 @@ from layers import footprint
 from marl_common import FloatArray, IntArray
 
 
-class TileGrids:
+class TileGrids(TileAxes):
     """Grids of one spread.
 
     Args:
         spread: The spread.
         tiles: The tiles.
         redundant: By gap and dimension, units that make this spread redundant where they suffice.
-        like: Grids of the same spread.
     """
 
     def __init__(
@@ -32,21 +31,18 @@ class TileGrids:
         spread: ChainSpread,
         tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
-        like: TileGrids | None = None,
     ) -> None:
         self.spread, self.tiles, self.redundant = spread, tiles, redundant
         self.facts, self.dims = spread.facts, spread.dims
         self.shape = tuple(len(v) for v in tiles.values)
-        self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = (
-            {} if like is None else like._known
-        )
-        self.fitting: dict[int, Grid] = {} if like is None else like.fitting
+        self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
+        self.fitting: dict[int, Grid] = {}
         """By memory what :meth:`fits` found."""
-        self._ends: dict[int, tuple[slice, ...]] = {} if like is None else like._ends
-        self.wanted: IntArray | None = None if like is None else like.wanted
+        self._ends: dict[int, tuple[slice, ...]] = {}
+        self.wanted: IntArray | None = None
         """``(N, dims)`` places of the outermost memory's tiles that are looked at; None for all."""
         self._lowest = np.zeros(max(self.shape, default=1), np.int64)
-        self.slowest: float = math.inf if like is None else like.slowest
+        self.slowest: float = math.inf
         """MAC steps along tiled dimensions at most."""
 
     def turns(self) -> list[Grid]:
@@ -98,13 +94,6 @@ class TileGrids:
             self._ends[m] = tuple(found)
         return self._ends[m]
 
-    def axis(self, place: int, values: Any) -> Grid:
-        """Values along one dimension, as a grid."""
-        shape = [1] * len(self.dims)
-        shape[place] = -1
-        found: Grid = np.asarray(values, dtype=np.float64).reshape(shape)
-        return found
-
     def reach(self, m: int, place: int) -> tuple[IntArray, IntArray]:
         """By tile around, places of the largest tile inside and of the least that is one step."""
         if (m, place) not in self._known:
@@ -155,7 +144,7 @@ class TileGrids:
     def mac_turns(self) -> Grid:
         """MAC steps along tiled dimensions at least, by the last memory's tiles."""
         places = list(range(len(self.dims)))
-        found: Grid = self._product(places, partial(self.mac_steps, 0))
+        found: Grid = self.product(places, partial(self.mac_steps, 0))
         return found
 
     def least_turns(self) -> float:
@@ -216,12 +205,6 @@ class TileGrids:
         found: FloatArray = np.maximum(
             self.steps(m, place), np.ceil(pieces / self.spread.units(keeper, m, d))
         )
-        return found
-
-    def _product(self, places: list[int], of: Any) -> Any:
-        found: Any = 1.0
-        for place in places:
-            found = found * self.axis(place, of(place))
         return found
 
     def _free(self, tensor: int) -> list[int]:

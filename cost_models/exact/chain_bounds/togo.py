@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from functools import partial
 from itertools import product
 from typing import Any
@@ -25,8 +26,6 @@ class CostsToGo(RunningGrids):
         spread: The spread.
         tiles: The tiles.
         redundant: By gap and dimension, units that make this spread redundant where they suffice.
-        costs: What elements cost that move.
-        like: Grids of the same spread.
     """
 
     def __init__(
@@ -34,19 +33,27 @@ class CostsToGo(RunningGrids):
         spread: ChainSpread,
         tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
-        costs: MoveCosts,
-        like: RunningGrids | None = None,
     ) -> None:
-        super().__init__(spread, tiles, redundant, like)
-        self.costs, self.weights = costs, spread.weights(costs)
+        super().__init__(spread, tiles, redundant)
+        self._count(spread.energy)
+
+    def _count(self, costs: MoveCosts) -> None:
+        """Take what elements cost that move; the tables are still to be filled."""
+        self.costs, self.weights = costs, self.spread.weights(costs)
         self.by_parts = False
         """Whether parts of tensors are followed that stay: a nearer bound, which takes longer."""
         self.rest: list[list[RestCosts]] = [[] for _ in range(self.facts.depth + 1)]
 
     def anew(self) -> CostsToGo:
         """The same tables, still to be filled."""
-        found = CostsToGo(self.spread, self.tiles, self.redundant, self.costs)
+        found = CostsToGo(self.spread, self.tiles, self.redundant)
         found.wanted, found.slowest = self.wanted, self.slowest
+        return found
+
+    def of(self, costs: MoveCosts) -> CostsToGo:
+        """Tables of the same grids of what else elements cost that move, still to be filled."""
+        found = copy(self)
+        found._count(costs)
         return found
 
     def is_empty(self) -> bool:
@@ -118,7 +125,7 @@ class CostsToGo(RunningGrids):
             if each:
                 reads = self.spread.mac_reads(tensor, m, 1.0)
                 free = self._free(tensor)
-                total = total + each * reads * self._product(free, partial(self.mac_steps, m))
+                total = total + each * reads * self.product(free, partial(self.mac_steps, m))
         return total
 
     def _weights(self, m: int, rest: RestCosts) -> float:
@@ -198,8 +205,8 @@ class CostsToGo(RunningGrids):
         if reads + fills == 0:
             return 0.0
         free, keeper = self._free(tensor), self.facts.keeper(tensor, m)
-        read = self._product(free, lambda p: self.rounds(m, p, keeper))
-        fill = self._product(
+        read = self.product(free, lambda p: self.rounds(m, p, keeper))
+        fill = self.product(
             free, lambda p: np.ceil(self.spread.extents[self.dims[p]] / self.tiles.values[p])
         )
         found = self._volume(m, tensor, kept) * (reads * read + fills * fill)
@@ -281,8 +288,8 @@ class CostsToGo(RunningGrids):
             found: FloatArray = np.maximum(np.ceil(n * each - 1e-9), np.ceil(n / values))
             return found
 
-        read = self._product(free, lambda p: self.rounds(m - 1, p, keeper))
-        return self._of_around(reads * read + fills * self._product(free, times))
+        read = self.product(free, lambda p: self.rounds(m - 1, p, keeper))
+        return self._of_around(reads * read + fills * self.product(free, times))
 
     def _general(
         self, m: int, place: int, kept: int | None, base: Grid, every: list[int]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cost_models.exact.chain_bounds.chain_tables import ALL, NOTHING, Grid, RestCosts
-from cost_models.exact.chain_bounds.spread import MoveCosts
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from marl_common import FloatArray
 
@@ -26,20 +25,14 @@ class WaitingTime(CostsToGo):
     what the port needs for the tensor, less the MACs' time in first steps.
 
     Args:
-        costs: Cycles of the port by element.
+        weighed: By tensor, cycles of the port by element that comes into the last memory.
         like: Tables of the same spread.
     """
 
-    def __init__(self, costs: MoveCosts, like: CostsToGo) -> None:
-        none = MoveCosts(
-            [[0.0] * 3 for _ in costs.reads],
-            [[0.0] * 3 for _ in costs.reads],
-            [0.0] * 3,
-            dict.fromkeys(costs.add, 0.0),
-            dict.fromkeys(costs.once, 0.0),
-        )
-        super().__init__(like.spread, like.tiles, like.redundant, none, like)
-        self._weighed = costs.reads[-1]
+    def __init__(self, weighed: list[float], like: CostsToGo) -> None:
+        vars(self).update(vars(like))
+        self._count(self.spread.port(0, into=False, out=False))  # nothing else costs anything
+        self._weighed = weighed
         self._taken = [self._tensor_over(place) for place in range(len(self.dims))]
 
     def _tensor_over(self, place: int) -> int | None:
