@@ -42,7 +42,7 @@ class ChainBrancher(ChoiceCosts):
             spread.rows(0, window, 1.0, spread.extents[d]) for window, (d, _) in enumerate(WINDOWS)
         )
         held = [
-            LastMove(1.0, 1.0, tuple(whole[self.dims.index(d)] for d in spread.free[t]), rows)
+            LastMove(1.0, 1.0, tuple(whole[p] for p in self.togo.free[t]), rows)
             for t in range(3)
         ]
         return ChainNode(

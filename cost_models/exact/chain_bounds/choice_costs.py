@@ -54,11 +54,11 @@ class ChoiceCosts:
 
     def _begin(self, togo: CostsToGo) -> None:
         """Take tables that are still to be filled."""
-        self.togo = togo
+        self.togo, self.halos = togo, togo.halos
         self.classes = self._classes()
         self._kinds = np.array(self.classes)
         self.tables = OptionTables(togo)
-        self.moves, self.time = TensorMoves(self.tables, self.classes), PortTime(self.tables)
+        self.moves, self.time = TensorMoves(self.tables), PortTime(self.tables)
 
     def forget(self) -> None:
         """Drop all tables; filled again, they are the same."""
@@ -73,21 +73,15 @@ class ChoiceCosts:
         return sum(grid.nbytes for grid in grids) + self.tables.held_bytes
 
     def _classes(self) -> list[Class]:
-        halos = [self.dims.index(d) for d in self.togo.halos()]
         found: list[Class] = [STILL]
-        for place, d in enumerate(self.dims):
-            if place in halos:
+        for place in range(len(self.dims)):
+            if place in self.halos:
                 found.append((place, place))
-            elif d not in self.facts.relevant[INPUT] and halos:
-                found += [(place, h) for h in halos]
+            elif place in self.togo.free[INPUT] and self.halos:
+                found += [(place, h) for h in self.halos]
             else:
                 found.append((place, -1))
         return found
-
-    @property
-    def halos(self) -> list[int]:
-        """Places of dimensions along which neighbouring tiles may share inputs."""
-        return [self.dims.index(d) for d in self.togo.halos()]
 
     def value(self, energy: Any, cycles: Any) -> FloatArray:
         """The objective from energy but for leakage [nJ] and latency [cycles]."""
@@ -293,12 +287,11 @@ class ChoiceCosts:
 
     def _first_window(self, options: list[TileOptions], place: int) -> Any:
         """Where a loop over rows or columns may be the first of them: it iterates, or none does."""
-        halos = sorted({h for _, h in self.classes if h >= 0})
         found = self.tables.axis(place, options[place].iterates)
-        if place != halos[0]:
+        if place != min(self.halos):
             return found
         none: Any = True
-        for h in halos:
+        for h in self.halos:
             none = none & ~self.tables.axis(h, options[h].iterates)
         return found | none
 

@@ -42,10 +42,7 @@ class OptionTables(TileAxes):
         """Vectors of tiles that are looked at, by dimension; None for all."""
         self.kinds = np.empty((0, 2), np.int64)
         """The class of orders that each of them is looked at with."""
-        self.free = [[self.dims.index(d) for d in free] for free in togo.spread.free]
-        """By tensor, places of dimensions that it does not depend on."""
-        self.own = [[p for p in range(len(self.dims)) if p not in free] for free in self.free]
-        """Places of those that it depends on."""
+        self.free, self.own = togo.free, togo.own
         self._sizes: dict[int, Any] = {}
         self._options: dict[Any, TileOptions] = {}
         self._counts: dict[Any, IntArray] = {}

@@ -145,7 +145,7 @@ class PortTime:
         found: Any = 0.0
         rooms, kept = self.facts.rooms[self.facts.depth], self.facts.keeps[self.facts.depth]
         limited = all(any(room.widths[t] for room in rooms) for t in range(3) if kept[t])
-        if self.tables.togo.halos() or not limited:
+        if self.tables.togo.halos or not limited:
             return found
         number = self.tables.product(range(len(options)), lambda p: options[p].steps)
         for (q, _), cycles in zip(self.waits, inside, strict=True):

@@ -47,8 +47,6 @@ class ChainSpread:
     def __init__(self, facts: ChainFacts, spatial: Spatial, dims: Sequence[int]) -> None:
         self.facts, self.spatial, self.dims = facts, spatial, tuple(dims)
         self.extents = facts.layer.extents
-        self.free = [[d for d in self.dims if d not in rel] for rel in facts.relevant]
-        """Tiled dimensions that each tensor does not depend on."""
 
     def stages(self, gap: int, d: int) -> Stages:
         """Units along a dimension between memory `gap` - 1 and `gap`, by fan-out."""

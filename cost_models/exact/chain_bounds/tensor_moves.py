@@ -20,11 +20,10 @@ class TensorMoves:
 
     Args:
         tables: Its tiles.
-        classes: Orders of loops that differ.
     """
 
-    def __init__(self, tables: OptionTables, classes: list[Class]) -> None:
-        self.tables, self.classes = tables, classes
+    def __init__(self, tables: OptionTables) -> None:
+        self.tables = tables
         self.spread, self.togo, self.facts = tables.spread, tables.togo, tables.facts
         self.dims = tables.dims
 
@@ -109,11 +108,10 @@ class TensorMoves:
 
     def _best_share(self, options: list[TileOptions], tensor: int) -> Any:
         """The share of a tensor that moves when the loops around do, at least."""
-        halos = [h for _, h in self.classes if h >= 0]
         share: Any = 0.0
         for p in self.tables.own[tensor]:
             runs = self.tables.axis(p, np.where(options[p].iterates, options[p].share, 0.0))
-            if tensor == INPUT and p in halos:
+            if tensor == INPUT and p in self.togo.halos:
                 runs = np.where(self.tables.windows == p, runs, 0.0)
             share = np.maximum(share, runs)
         return share

@@ -35,6 +35,13 @@ class TileGrids(TileAxes):
         self.spread, self.tiles, self.redundant = spread, tiles, redundant
         self.facts, self.dims = spread.facts, spread.dims
         self.shape = tuple(len(v) for v in tiles.values)
+        places, rel = range(len(self.dims)), self.facts.relevant
+        self.own = [[p for p in places if self.dims[p] in some] for some in rel]
+        """By tensor, places of dimensions that it depends on."""
+        self.free = [[p for p in places if self.dims[p] not in some] for some in rel]
+        """Places of those that it does not depend on."""
+        self.halos = [self.dims.index(d) for d, taps in WINDOWS if self._shares(d, taps)]
+        """Places of outputs' dimensions whose tiles may share rows or columns of inputs."""
         self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
         self.fitting: dict[int, Grid] = {}
         """By memory what :meth:`fits` found."""
@@ -207,17 +214,9 @@ class TileGrids(TileAxes):
         )
         return found
 
-    def _free(self, tensor: int) -> list[int]:
-        return [self.dims.index(d) for d in self.spread.free[tensor]]
-
-    def halos(self) -> list[int]:
-        """Tiled dimensions of outputs whose tiles may share rows or columns."""
-        if not self.facts.retain:
-            return []
-        return [
-            d for d, taps in WINDOWS
-            if d in self.dims and self.facts.halo(d, self.spread.extents[taps]) > 0
-        ]  # fmt: skip
+    def _shares(self, d: int, taps: int) -> bool:
+        halo = self.facts.retain and self.facts.halo(d, self.spread.extents[taps]) > 0
+        return halo and d in self.dims
 
     def _rows(self, m: int, keeper: int, kept: int | None) -> Any:
         """Rows times columns of the input that are read; those along `kept` once."""
@@ -226,10 +225,9 @@ class TileGrids(TileAxes):
             n = self.spread.extents[d]
             if d not in self.dims:
                 found = found * self.spread.rows(keeper, window, 1.0, n)
-            elif d == kept:
+            elif (place := self.dims.index(d)) == kept:
                 found = found * self.once(keeper, window, n)
             else:
-                place = self.dims.index(d)
                 counts = self.rounds(m, place, keeper)
                 values = self.spread.rows(keeper, window, counts, n)
                 same = values.min() == values.max()  # no two tiles share any

@@ -124,7 +124,7 @@ class CostsToGo(RunningGrids):
                 each += self.weights[m][0] * self.costs.add[m]
             if each:
                 reads = self.spread.mac_reads(tensor, m, 1.0)
-                free = self._free(tensor)
+                free = self.free[tensor]
                 total = total + each * reads * self.product(free, partial(self.mac_steps, m))
         return total
 
@@ -161,7 +161,7 @@ class CostsToGo(RunningGrids):
             yield from self._general(m, place, h, base, every)
         for tensor in self._weighed_of(range(3)):
             others = [t for t in range(3) if t != tensor]
-            free = self._free(tensor)
+            free = self.free[tensor]
             for place in free:
                 for left, cost in self._moved(m, place, self._kept(place), base, others, free):
                     yield self._pending({tensor: self._parts[tensor]} | left, cost)
@@ -172,16 +172,15 @@ class CostsToGo(RunningGrids):
         return [t for t in tensors if self._own[0][t] + self._own[1][t] > 0]
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
-        """Places of innermost loops, and the dimension whose neighbours share rows."""
-        halos = self.halos()
-        for place, e in enumerate(self.dims):
-            apart = e not in self.facts.relevant[INPUT] and halos
-            for h in halos if apart else [self._kept(place)]:
+        """Places of innermost loops, and of the dimension whose neighbours share rows."""
+        for place in range(len(self.dims)):
+            apart = place in self.free[INPUT] and self.halos
+            for h in self.halos if apart else [self._kept(place)]:
                 yield place, h
 
     def _kept(self, place: int) -> int | None:
-        """The dimension of an innermost loop if its neighbours share rows."""
-        return self.dims[place] if self.dims[place] in self.halos() else None
+        """The place of an innermost loop if its neighbours share rows."""
+        return place if place in self.halos else None
 
     def _pending(self, parts: dict[int, float], cost: Grid) -> RestCosts:
         """A cost beside which parts of some tensors stay."""
@@ -204,7 +203,7 @@ class CostsToGo(RunningGrids):
         reads, fills = self._own[0][tensor], self._own[1][tensor]
         if reads + fills == 0:
             return 0.0
-        free, keeper = self._free(tensor), self.facts.keeper(tensor, m)
+        free, keeper = self.free[tensor], self.facts.keeper(tensor, m)
         read = self.product(free, lambda p: self.rounds(m, p, keeper))
         fill = self.product(
             free, lambda p: np.ceil(self.spread.extents[self.dims[p]] / self.tiles.values[p])
@@ -265,7 +264,7 @@ class CostsToGo(RunningGrids):
         """Input elements of the first run along `kept` that no tile before it can have held."""
         found = float(self.spread.whole(INPUT)) if kept is not None else 0.0
         for window, (d, taps) in enumerate(WINDOWS):
-            if d == kept:
+            if kept is not None and d == self.dims[kept]:
                 pieces = self.spread.pieces(keeper, taps)
                 found *= sum((some - self.facts.more(d, some)) * times for some, times in pieces)
             else:
@@ -275,7 +274,7 @@ class CostsToGo(RunningGrids):
     def _stays(self, m: int, tensor: int) -> Any:
         """What a tensor costs that stays over loops of memory `m`, by the tile around."""
         reads, fills = self._own[0][tensor], self._own[1][tensor]
-        free = self._free(tensor)
+        free = self.free[tensor]
         keeper = min(self.facts.keeper(tensor, m), m - 1)
 
         def times(place: int) -> FloatArray:
@@ -295,7 +294,7 @@ class CostsToGo(RunningGrids):
         self, m: int, place: int, kept: int | None, base: Grid, every: list[int]
     ) -> Iterator[RestCosts]:
         """The least costs where one loop is innermost."""
-        moved = [t for t in range(3) if self.dims[place] in self.facts.relevant[t]]
+        moved = [t for t in range(3) if place in self.own[t]]
         still = self._weighed_of(t for t in range(3) if t not in moved)
         if not still:
             for left, found in self._moved(m, place, kept, base, moved, every):
@@ -348,9 +347,8 @@ class CostsToGo(RunningGrids):
 
     def _share_of(self, m: int, tensor: int) -> Any:
         """By tile around, the share of a tensor where a loop of its own runs, at least."""
-        own = [p for p, d in enumerate(self.dims) if d in self.facts.relevant[tensor]]
         found: Any = np.ones((1,) * len(self.dims))
-        for place in own:
+        for place in self.own[tensor]:
             found = np.minimum(found, self._least_run_shares(m, place))
         return found
 
@@ -358,8 +356,7 @@ class CostsToGo(RunningGrids):
         self, m: int, place: int, costs: tuple[Grid, Any], volume: Any, stays: Any, tensor: int
     ) -> Grid:
         """The same where what stays costs by tiles around and inside: one by one."""
-        free = self._free(tensor)
-        others = [p for p in range(len(self.dims)) if p not in free]
+        free, others = self.free[tensor], self.own[tensor]
         found = np.full(stays.shape, np.inf)
         cost, more = costs[0], np.broadcast_to(costs[1], costs[0].shape)
         if not cost.size:  # no tile inside needs all units of this spread

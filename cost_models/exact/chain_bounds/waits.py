@@ -37,8 +37,7 @@ class WaitingTime(CostsToGo):
 
     def _tensor_over(self, place: int) -> int | None:
         """The tensor that takes the port longest of those that stay over a loop."""
-        d = self.dims[place]
-        stays = [t for t in range(3) if self._weighed[t] and d not in self.facts.relevant[t]]
+        stays = [t for t in range(3) if self._weighed[t] and place in self.free[t]]
         return max(stays, key=self._cycles, default=None)
 
     def is_empty(self) -> bool:
@@ -70,7 +69,7 @@ class WaitingTime(CostsToGo):
         every = list(range(len(self.dims)))
         for place, kept in self._innermost():
             tensor = self._taken[place]
-            steps = self._steps(m, [t for t in range(3) if place not in self._free(t)], kept)
+            steps = self._steps(m, [t for t in range(3) if place not in self.free[t]], kept)
             if tensor is None:
                 yield NOTHING, self._in_turns(m, place, steps, 0.0, every)
                 continue
@@ -81,7 +80,7 @@ class WaitingTime(CostsToGo):
                 yield NOTHING, found + np.maximum(share - idle, 0.0) * stays
         weighed = [t for t in range(3) if self._weighed[t]]
         for tensor in weighed:
-            free, others = self._free(tensor), [t for t in weighed if t != tensor]
+            free, others = self.free[tensor], [t for t in weighed if t != tensor]
             for place in free:
                 steps = self._steps(m, others, self._kept(place))
                 for beside, share in self._shares(tensor):
@@ -127,7 +126,7 @@ class WaitingTime(CostsToGo):
         depth = self.facts.depth
         turns: Any = self._cycles_a_turn() / self._cycles(tensor)
         for place, d in enumerate(self.dims):
-            if d in self.facts.relevant[tensor]:
+            if place in self.own[tensor]:
                 each = self.mac_steps(0, place)
             else:
                 each = np.ceil(self.tiles.values[place] / self.spread.surely_inside(depth, d))
