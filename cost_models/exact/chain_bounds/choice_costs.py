@@ -141,10 +141,9 @@ class ChoiceCosts:
         found = self.after(node, options)
         self._serve(m, options, found)
         inside = [
-            [0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
-             for table in tables]
-            for tables in self.time.inner
-        ]  # fmt: skip
+            0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
+            for table in self.time.inner
+        ]
         start = np.maximum(found["start"], self.time.waiting(found["ports"], found["waits"]))
         found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
         found["rest"] = self._rest(self.togo, m, options, found)
@@ -232,20 +231,20 @@ class ChoiceCosts:
                     _, anchored = self.moves.state(options, t)
                     rows = np.where(anchored, own[0] * own[1], rows)
                 fill = running * fills * rows + takers
-                self._read(found, m, t, rate * given[0] * given[1], fill, options)
+                found["energy"] = found["energy"] + facts.prices[m].write[t] * fill
+                first = facts.chip.widths[t] * self.tables.elements(m, options, t)
+                self._read(found, m, t, rate * given[0] * given[1], first)
             self._moved(found, before, options, t, running * reads / rate)
         return found
 
-    def _read(
-        self, found: dict[str, Any], m: int, t: int, read: Any, fill: Any,
-        options: list[TileOptions],
-    ) -> None:  # fmt: skip
-        """Inputs or filters that a memory gets from the one around it that keeps them."""
+    def _read(self, found: dict[str, Any], m: int, t: int, read: Any, first: Any = 0.0) -> None:
+        """Inputs or filters that a memory, or the MACs, get from the memory that keeps them.
+
+        `first` is how many bits the first tile has, where it comes into a memory.
+        """
         keeper = self.facts.keeper(t, m)
         found["energy"] = found["energy"] + self.facts.prices[keeper].read[t] * read
-        found["energy"] = found["energy"] + self.facts.prices[m].write[t] * fill
-        bits = read * self.facts.chip.widths[t]
-        self.time.give(found["ports"], keeper, m, bits, options, t)
+        self.time.give(found["ports"], range(keeper, m), read * self.facts.chip.widths[t], first)
 
     def _written(self, found: dict[str, Any], m: int, rate: Any, fills: Any, once: Any) -> None:
         """Outputs that leave a memory for the one around it that keeps them: `once` at least."""
@@ -299,7 +298,7 @@ class ChoiceCosts:
         """What the MACs read and write in the memories that serve them."""
         for t in range(3) if m == self.facts.depth else ():
             keeper = self.facts.innermost[t]
-            turns: Any = self.spread.mac_reads(t, keeper, 1.0)
+            turns: Any = self.spread.mac_reads(t, keeper)
             for p in self.tables.free[t]:
                 units = self.spread.units(keeper, m, self.dims[p])
                 steps = np.maximum(options[p].turns, np.ceil(options[p].each / units))
@@ -309,8 +308,7 @@ class ChoiceCosts:
                 found["energy"] = found["energy"] + self.spread.energy.add[keeper] * more
                 self.time.carry(found["ports"], keeper, m + 1, more, turns)
             else:
-                found["energy"] = found["energy"] + self.facts.prices[keeper].read[t] * turns
-                self.time.give(found["ports"], keeper, m + 1, turns * self.facts.chip.widths[t])
+                self._read(found, m + 1, t, turns)
 
     def _least_part(self, part: float, m: int, t: int, moves: Any) -> tuple[Any, Any, Any]:
         """The amounts of the part of a tensor that moves the least."""

@@ -147,15 +147,9 @@ class ChainSpread:
             total += times * (more * length + (some - more) * count)
         return total
 
-    def mac_reads(self, tensor: int, m: int, turns: float) -> float:
-        """Elements that the MACs read of a memory.
-
-        Args:
-            tensor: The tensor.
-            m: The memory that serves it.
-            turns: MAC steps of all instances along tiled dimensions that it does not depend on.
-        """
-        found = float(self.whole(tensor)) * turns
+    def mac_reads(self, tensor: int, m: int) -> float:
+        """Elements that the MACs read of a memory, in a step of tiled dimensions it is free of."""
+        found = float(self.whole(tensor))
         rel = self.facts.relevant[tensor]
         for d in self._taps:
             if d not in rel:

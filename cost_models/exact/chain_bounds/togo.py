@@ -123,7 +123,7 @@ class CostsToGo(RunningGrids):
             if tensor == OUTPUT and m in self.weights:
                 each += self.weights[m][0] * self.costs.add[m]
             if each:
-                reads = self.spread.mac_reads(tensor, m, 1.0)
+                reads = self.spread.mac_reads(tensor, m)
                 free = self.free[tensor]
                 total = total + each * reads * self.product(free, partial(self.mac_steps, m))
         return total
