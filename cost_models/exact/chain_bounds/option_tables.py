@@ -10,15 +10,14 @@ import numpy as np
 
 from cost_models.exact.chain_bounds.chain_nodes import ChainNode, TileOptions
 from cost_models.exact.chain_bounds.chain_tables import TileAxes
-from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.pieces import (
     Pieces,
     Stages,
-    cut,
     number,
     of_all,
     of_first,
     of_lead,
+    share_out,
     steps,
 )
 from cost_models.exact.chain_bounds.running import Around
@@ -66,42 +65,44 @@ class OptionTables(TileAxes):
 
     def _make(self, m: int, place: int, node: ChainNode) -> TileOptions:
         d, values = self.dims[place], self.togo.tiles.values[place]
-        around = int(values[node.around[place]])
-        stages = self.spread.stages(m, d)
-        shared = shared_out(self.spread.spatial, m - 1, d, around)
-        high = int(self.togo.reach(m, place)[0][node.around[place]])
-        offered = self.togo.tiles.offered[m][place]
-        whole = values[offered].max(initial=0) >= shared  # a larger tile is cut to what is around
-        at = [i for i in range(high + 1) if offered[i] or (whole and values[i] == shared)]
+        around, stages = int(values[node.around[place]]), self.spread.stages(m, d)
+        before, shared = share_out(node.pieces[place], around, stages)
+        at = self._offered(m, place, node.around[place], shared)
+        tiles = values[at]
+        each = tiles.tolist()
+        pieces = [of_all(node.pieces[place], around, stages, tile) for tile in each]
+        lead = [of_lead(node.lead[place], around, stages, tile) for tile in each]
+        first = [tuple((min(n, tile), c) for n, c in node.lead[place]) for tile in each]
+        inside, step = self.spread.inside(m, d), stages[-1] * tiles
+        lengths, counts = np.array(before).T[..., None]
+        runs = (lengths > step) * counts
+        length = (runs * lengths).sum(axis=0)
+        return TileOptions(
+            at=at,
+            tile=tiles,
+            many=np.array([number(some) for some in pieces], np.float64),
+            steps=np.array([number(some) for some in lead], np.float64),
+            iterates=step < shared,
+            share=length / self.spread.extents[d],
+            runs=runs.sum(axis=0),
+            apart=(-(-shared // step) - 1) * step - tiles,
+            turns=np.array([steps(some, inside) for some in lead], np.float64),
+            each=np.array([steps(some, inside) for some in pieces], np.float64),
+            firsts=np.array([steps(some, inside) for some in first], np.float64),
+            front=step * runs.sum(axis=0) / np.maximum(length, 1),
+            pieces=pieces,
+            lead=lead,
+        )
+
+    def _offered(self, m: int, place: int, around: int, shared: int) -> IntArray:
+        """Places of the tiles of a memory; one as large as what is `shared` stands for larger."""
+        values, offered = self.togo.tiles.values[place], self.togo.tiles.offered[m][place]
+        found = offered | ((values == shared) & (values[offered].max(initial=0) >= shared))
+        found[self.togo.reach(m, place)[0][around] + 1 :] = False
+        at: IntArray = np.flatnonzero(found)
         if m == 1 and self.togo.wanted is not None:
-            wanted = set(self.togo.wanted[:, place].tolist())
-            at = [i for i in at if i in wanted]
-        rows = []
-        total = self.spread.extents[d]
-        inside = self.spread.inside(m, d)
-        for i in at:
-            tile = int(values[i])
-            pieces = of_all(node.pieces[place], around, stages, tile)
-            lead = of_lead(node.lead[place], around, stages, tile)
-            step = stages[-1] * tile
-            before, whole_tile = node.pieces[place], around
-            for units in stages[:-1]:
-                whole_tile = -(-whole_tile // units)
-                before = cut(before, whole_tile)
-            running = [(n, c) for n, c in before if n > step]
-            gap = (-(-shared // step) - 1) * step - tile
-            runs, length = sum(c for _, c in running), sum(n * c for n, c in running)
-            firsts = steps(tuple((min(n, tile), c) for n, c in node.lead[place]), inside)
-            rows.append((
-                i, tile, number(pieces), number(lead), step < shared, length / total, runs, gap,
-                steps(lead, inside), steps(pieces, inside), firsts, step * runs / max(length, 1),
-                pieces, lead,
-            ))  # fmt: skip
-        columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 14
-        whole, real = np.int64, np.float64
-        kinds = (whole, whole, real, real, np.bool_, *(real,) * 7)
-        columns[:12] = [np.array(c, k) for c, k in zip(columns[:12], kinds, strict=True)]
-        return TileOptions(*columns)
+            at = at[np.isin(at, self.togo.wanted[:, place])]
+        return at
 
     def first_counts(
         self, source: Pieces, around: int, stages: Stages, tiles: IntArray
