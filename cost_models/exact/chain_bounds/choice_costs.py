@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import reduce
 from typing import Any
 
@@ -95,8 +96,9 @@ class ChoiceCosts:
             if facts.keeps[m][t]:
                 read, fill = self.moves.sure(node, options, t)
                 read = facts.prices[facts.keeper(t, m)].read[t] * read
-                least = float(self.spread.whole(t)) * self.togo.rows_once(m, t)
-                found["energy"] += least * (read + facts.prices[m].write[t] * fill)
+                found["energy"] += self.togo.elements_once(m, t) * (
+                    read + facts.prices[m].write[t] * fill
+                )
         if m == facts.depth:
             if facts.keeps[m][OUTPUT]:
                 found["sums"] = m, self._most_outputs(m, options)
@@ -188,11 +190,8 @@ class ChoiceCosts:
 
     def _valid(self, options: list[TileOptions], kind: Class) -> Any:
         """Where loops that iterate are those of an order."""
-        valid: Any = True
         if kind[0] < 0:
-            for p, o in enumerate(options):
-                valid = valid & self.tables.axis(p, ~o.iterates)
-            return valid
+            return self._still(options, range(len(options)))
         valid = self.tables.axis(kind[0], options[kind[0]].iterates)
         if kind[1] not in (-1, kind[0]):
             valid = valid & self._first_window(options, kind[1])
@@ -216,7 +215,8 @@ class ChoiceCosts:
         for t in range(3):
             reads, share, fills, (given, own), sure = self.moves.moves(node, options, t)
             found["moves"].append((reads, share, fills, given, sure))
-            running, idle = float(self.spread.whole(t)) * share, self._idle(t, m, share)
+            running = float(self.spread.whole(t)) * share
+            idle = (1.0 - share) * self.togo.elements_once(m, t)
             rows = given[0] * given[1]
             takers = sure[1] * idle
             rate = running * reads + sure[0] * idle / rows
@@ -258,11 +258,6 @@ class ChoiceCosts:
         found["sums"] = m, float(self.spread.whole(OUTPUT)) * still * fills
         self.time.carry(found["ports"], self.facts.keeper(OUTPUT, m), m, back, out)
 
-    def _idle(self, t: int, m: int, share: Any) -> Any:
-        """Elements of a tensor in whose part of a dimension no loop runs: they move once."""
-        least = float(self.spread.whole(t)) * self.togo.rows_once(m, t)
-        return (1.0 - share) * least
-
     def _moved(
         self, found: dict[str, Any], before: Any, options: list[TileOptions], t: int, running: Any
     ) -> None:
@@ -289,10 +284,11 @@ class ChoiceCosts:
         found = self.tables.axis(place, options[place].iterates)
         if place != min(self.halos):
             return found
-        none: Any = True
-        for h in self.halos:
-            none = none & ~self.tables.axis(h, options[h].iterates)
-        return found | none
+        return found | self._still(options, self.halos)
+
+    def _still(self, options: list[TileOptions], places: Iterable[int]) -> Any:
+        """Where no loop over some dimensions iterates."""
+        return self.tables.product(places, lambda p: ~options[p].iterates, start=True)
 
     def _serve(self, m: int, options: list[TileOptions], found: dict[str, Any]) -> None:
         """What the MACs read and write in the memories that serve them."""
@@ -315,8 +311,7 @@ class ChoiceCosts:
         reads, share, fills, given, sure = moves
         idle = np.minimum(part, 1.0 - share)
         running = (part - idle) * float(self.spread.whole(t))
-        once = idle * float(self.spread.whole(t)) * self.togo.rows_once(m, t)
-        once = once / (given[0] * given[1])
+        once = idle * self.togo.elements_once(m, t) / (given[0] * given[1])
         return running * reads + sure[0] * once, running * fills + sure[1] * once, given
 
     def _rest(

@@ -242,12 +242,12 @@ class TileGrids(TileAxes):
             total += times * self.facts.more(d, some) * n
         return total
 
-    def rows_once(self, m: int, tensor: int) -> float:
-        """Rows times columns of the input for memory `m`, each once; 1 of other tensors."""
+    def elements_once(self, m: int, tensor: int) -> float:
+        """Elements of a tensor that come into memory `m`, rows and columns of inputs once."""
         found, keeper = 1.0, self.facts.keeper(tensor, m)
         for window, (d, _) in enumerate(WINDOWS) if tensor == INPUT else ():
             found *= self.once(keeper, window, self.spread.extents[d])
-        return found
+        return float(self.spread.whole(tensor)) * found
 
     def mac_steps(self, m: int, place: int) -> FloatArray:
         """MAC steps along a dimension of all instances of a memory, at least, by the last tile."""

@@ -141,7 +141,7 @@ class CostsToGo(RunningGrids):
                 continue
             if parts[tensor] < 1.0:
                 each = (reads[tensor] + fills[tensor]) * parts[tensor]
-                once += each * self._elements_once(m + 1, tensor)
+                once += each * self._moved_once(m + 1, tensor)
                 reads[tensor], fills[tensor], parts[tensor] = 0.0, 0.0, 1.0
             if tensor == OUTPUT:
                 reads[tensor] += self.weights[m][1]
@@ -212,15 +212,15 @@ class CostsToGo(RunningGrids):
         found = np.asarray(found)[self._inside] if np.ndim(found) else found
         return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
 
-    def _elements_once(self, m: int, tensor: int) -> float:
+    def _moved_once(self, m: int, tensor: int) -> float:
         """Elements of a tensor that moves into memory `m`, or to the MACs, once."""
-        found = float(self.spread.whole(tensor)) * self.rows_once(m, tensor)
         keeper = self.facts.keeper(tensor, m)
-        return found * (self.spread.still(tensor, keeper) if tensor == OUTPUT else 1.0)
+        still = self.spread.still(tensor, keeper) if tensor == OUTPUT else 1.0
+        return self.elements_once(m, tensor) * still
 
     def _once(self, m: int, tensor: int) -> float:
         """A tensor that moves once."""
-        return self._elements_once(m, tensor) * (self._own[0][tensor] + self._own[1][tensor])
+        return self._moved_once(m, tensor) * (self._own[0][tensor] + self._own[1][tensor])
 
     def _may_stay(self, tensors: Iterable[int]) -> list[int]:
         """Those of some tensors of which a part is followed that stays: no rows may be shared."""

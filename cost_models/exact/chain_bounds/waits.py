@@ -46,11 +46,7 @@ class WaitingTime(CostsToGo):
 
     def _cycles(self, tensor: int) -> float:
         """Cycles that the port needs for all of a tensor once."""
-        return self._weighed[tensor] * self._elements(tensor)
-
-    def _elements(self, tensor: int) -> float:
-        """Elements of a tensor, rows of inputs once."""
-        return float(self.spread.whole(tensor)) * self.rows_once(self.facts.depth, tensor)
+        return self._weighed[tensor] * self.elements_once(self.facts.depth, tensor)
 
     def _all_modes(self, m: int) -> Iterator[RestCosts]:
         if m < self.facts.depth:
@@ -73,7 +69,7 @@ class WaitingTime(CostsToGo):
             if tensor is None:
                 yield NOTHING, self._in_turns(m, place, steps, 0.0, every)
                 continue
-            stays = self._stays(m, tensor) * self._elements(tensor)
+            stays = self._stays(m, tensor) * self.elements_once(m, tensor)
             idle = 1.0 - self._share_of(m, tensor)
             for beside, share in self._shares(tensor):
                 found = self._in_turns(m, place, steps, beside, every)
