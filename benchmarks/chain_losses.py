@@ -56,7 +56,7 @@ def _stages(
     bounds.fill_all()
     node, found = bounds.root(), [_least(bounds)]
     for kind, tiles in steps:
-        offered = [bounds.tables.options(node, p) for p in range(len(tiles))]
+        offered = bounds.tables.options(node)
         if any(tile not in o.at for o, tile in zip(offered, tiles, strict=True)):
             return None
         options = [

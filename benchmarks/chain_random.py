@@ -29,7 +29,7 @@ CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs")
 LAYERS = ("resnet18.conv3_1b", "mobilenetv2.block2_depthwise", "bert_base.block0_context")
 OPTIMA = {
     "simba": "block14_depthwise block8_depthwise block12_depthwise block4_depthwise block3_expand "
-    "block8_project block11_project block15_depthwise classifier block2_depthwise resnet18.fc",
+    "block3_project block4_project block15_depthwise classifier block2_depthwise resnet18.fc",
     "nvdla-cacc": "block7_depthwise block4_depthwise block14_depthwise block2_depthwise",
     "eyeriss-rs": "resnet18.conv3_1b resnet18.conv1 resnet18.conv2_1a resnet18.conv4_1b "
     "resnet18.conv4_1a",

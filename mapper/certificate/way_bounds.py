@@ -134,8 +134,8 @@ class WayBounds:
 
     def options(self, node: Any) -> list[IntArray]:
         """The tiles of the next memory along each dimension that :meth:`children` bounds."""
-        tables = self._model.tables
-        return [values[tables.options(node, p).at] for p, values in enumerate(self._values)]
+        options = self._model.tables.options(node)
+        return [values[o.at] for values, o in zip(self._values, options, strict=True)]
 
     def children(self, node: Any, below: float) -> Children:
         """Choices of the next memory whose bounds are below a value."""

@@ -147,7 +147,7 @@ class ChainBrancher(ChoiceCosts):
 
     def _options(self, node: ChainNode, below: float) -> list[TileOptions]:
         """Tiles of the next memory; of their vectors those that may be below a value are chosen."""
-        options = [self.tables.options(node, place) for place in range(len(self.dims))]
+        options = self.tables.options(node)
         if node.depth == 0 and self.frontier is not None:
             tiles = self.frontier.tiles(self, below)
             places = [np.searchsorted(o.at, at) for o, at in zip(options, tiles.T, strict=True)]
@@ -177,7 +177,7 @@ class ChainBrancher(ChoiceCosts):
             kinds: Their classes of orders.
             tiles: ``(N, dims)`` places of their tiles.
         """
-        options = [self.tables.options(node, place) for place in range(len(self.dims))]
+        options = self.tables.options(node)
         cells = [np.searchsorted(o.at, at) for o, at in zip(options, tiles.T, strict=True)]
         self.tables.look_at(cells, np.array(kinds))
         after = self.after(node, options)

@@ -75,7 +75,7 @@ class ChoiceCosts:
 
     def _classes(self) -> list[Class]:
         found: list[Class] = [STILL]
-        for place in range(len(self.dims)):
+        for place in self.togo.places:
             if place in self.halos:
                 found.append((place, place))
             elif place in self.togo.free[INPUT] and self.halos:
@@ -191,7 +191,7 @@ class ChoiceCosts:
     def _valid(self, options: list[TileOptions], kind: Class) -> Any:
         """Where loops that iterate are those of an order."""
         if kind[0] < 0:
-            return self._still(options, range(len(options)))
+            return self._still(options, self.togo.places)
         valid = self.tables.axis(kind[0], options[kind[0]].iterates)
         if kind[1] not in (-1, kind[0]):
             valid = valid & self._first_window(options, kind[1])

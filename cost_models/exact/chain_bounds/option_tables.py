@@ -54,8 +54,11 @@ class OptionTables(TileAxes):
         tiles += sum(map(len, self._counts.values()))
         return sizes + TILE_BYTES * tiles
 
-    def options(self, node: ChainNode, place: int) -> TileOptions:
-        """ChainTiles of the next memory along a dimension."""
+    def options(self, node: ChainNode) -> list[TileOptions]:
+        """Tiles of the next memory along each dimension."""
+        return [self._of(node, place) for place in self.togo.places]
+
+    def _of(self, node: ChainNode, place: int) -> TileOptions:
         m = node.depth + 1
         key = (m, place, node.around[place], node.pieces[place], node.lead[place])
         found = self._options.get(key)

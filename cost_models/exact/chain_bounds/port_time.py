@@ -104,7 +104,7 @@ class PortTime:
 
     def mac_cycles(self, m: int, options: list[TileOptions]) -> Any:
         """Cycles that the MACs take at least."""
-        turns = self.tables.product(range(len(options)), lambda p: options[p].turns)
+        turns = self.tables.product(self.tables.togo.places, lambda p: options[p].turns)
         if self.turns:
             turns = np.maximum(turns, self.turns[m][self.tables.at(options)])
         return np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
@@ -144,7 +144,7 @@ class PortTime:
         limited = all(any(room.widths[t] for room in rooms) for t in range(3) if kept[t])
         if self.tables.togo.halos or not limited:
             return found
-        number = self.tables.product(range(len(options)), lambda p: options[p].steps)
+        number = self.tables.product(self.tables.togo.places, lambda p: options[p].steps)
         bits = sum(room.bits for room in rooms) * self.spread.instances[-1]
         for (lane, _), cycles in zip(self.waits, inside, strict=True):
             off = bits / self._reads.get(lane.memory, lane.rate)

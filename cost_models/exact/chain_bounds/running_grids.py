@@ -110,4 +110,4 @@ class RunningGrids(TileGrids):
         out = np.empty((*before, len(around), *after))
         extents = math.prod(before), size, math.prod(after)
         least_where_running(cost, more, least, shares, *extents, high, len(around), out)
-        return self._inner(out, free, [p for p in range(len(self.dims)) if p != place])
+        return self._inner(out, free, [p for p in self.places if p != place])

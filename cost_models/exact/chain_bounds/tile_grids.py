@@ -35,10 +35,11 @@ class TileGrids(TileAxes):
         self.spread, self.tiles, self.redundant = spread, tiles, redundant
         self.facts, self.dims = spread.facts, spread.dims
         self.shape = tuple(len(v) for v in tiles.values)
-        places, rel = range(len(self.dims)), self.facts.relevant
-        self.own = [[p for p in places if self.dims[p] in some] for some in rel]
+        self.places, rel = list(range(len(self.dims))), self.facts.relevant
+        """Places of all dimensions."""
+        self.own = [[p for p in self.places if self.dims[p] in some] for some in rel]
         """By tensor, places of dimensions that it depends on."""
-        self.free = [[p for p in places if self.dims[p] not in some] for some in rel]
+        self.free = [[p for p in self.places if self.dims[p] not in some] for some in rel]
         """Places of those that it does not depend on."""
         self.halos = [self.dims.index(d) for d, taps in WINDOWS if self._shares(d, taps)]
         """Places of outputs' dimensions whose tiles may share rows or columns of inputs."""
@@ -59,13 +60,13 @@ class TileGrids(TileAxes):
         for m in range(self.facts.depth, 1, -1):
             self._look_at(m)
             cost = found[self._inside] + self.fits(m)[self._inside]
-            found = self._placed(m - 1, self._inner(cost, list(range(len(self.dims)))))
+            found = self._placed(m - 1, self._inner(cost, self.places))
             rows.append(found)
         return [found, *rows[::-1]]
 
     def _look_at(self, m: int, around: tuple[IntArray, ...] | None = None) -> None:
         """Take the tiles of memory `m`, and those `around` it that may be of interest."""
-        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+        self._reach = [self.reach(m, place) for place in self.places]
         self._around = self._places(m - 1) if around is None else around
         most = (int(r[0][a].max()) + 1 for r, a in zip(self._reach, self._around, strict=True))
         self._inside = tuple(slice(min(e.stop, n)) for e, n in zip(self.ends(m), most, strict=True))
@@ -95,8 +96,8 @@ class TileGrids(TileAxes):
         """Along each dimension, up to the largest tile that a memory has room for."""
         if m not in self._ends:
             found, fits = [], np.isfinite(self.fits(m))
-            for place in range(len(self.dims)):
-                others = tuple(p for p in range(len(self.dims)) if p != place)
+            for place in self.places:
+                others = tuple(p for p in self.places if p != place)
                 found.append(slice(int(np.flatnonzero(fits.any(axis=others)).max(initial=0)) + 1))
             self._ends[m] = tuple(found)
         return self._ends[m]
@@ -150,8 +151,7 @@ class TileGrids(TileAxes):
 
     def mac_turns(self) -> Grid:
         """MAC steps along tiled dimensions at least, by the last memory's tiles."""
-        places = list(range(len(self.dims)))
-        found: Grid = self.product(places, partial(self.mac_steps, 0))
+        found: Grid = self.product(self.places, partial(self.mac_steps, 0))
         return found
 
     def least_turns(self) -> float:
@@ -267,7 +267,7 @@ class TileGrids(TileAxes):
             places: Those of dimensions that tiles are chosen of; None for all.
         """
         found = np.ascontiguousarray(cost)
-        for place in range(len(self.dims)) if places is None else places:
+        for place in self.places if places is None else places:
             high, low = (each[self._around[place]] for each in self._reach[place])
             low = self._lowest[: len(high)] if place in free else low
             before, size, after = found.shape[:place], found.shape[place], found.shape[place + 1 :]

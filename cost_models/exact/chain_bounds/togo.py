@@ -156,9 +156,8 @@ class CostsToGo(RunningGrids):
         """Which loop is innermost, and which tensors stay while none of theirs iterates."""
         once = self._weights(m, rest)
         base = rest.cost[self._inside] + fits + once
-        every = list(range(len(self.dims)))
         for place, h in self._innermost():
-            yield from self._general(m, place, h, base, every)
+            yield from self._general(m, place, h, base)
         for tensor in self._weighed_of(range(3)):
             others = [t for t in range(3) if t != tensor]
             free = self.free[tensor]
@@ -173,7 +172,7 @@ class CostsToGo(RunningGrids):
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
         """Places of innermost loops, and of the dimension whose neighbours share rows."""
-        for place in range(len(self.dims)):
+        for place in self.places:
             apart = place in self.free[INPUT] and self.halos
             for h in self.halos if apart else [self._kept(place)]:
                 yield place, h
@@ -290,21 +289,19 @@ class CostsToGo(RunningGrids):
         read = self.product(free, lambda p: self.rounds(m - 1, p, keeper))
         return self._of_around(reads * read + fills * self.product(free, times))
 
-    def _general(
-        self, m: int, place: int, kept: int | None, base: Grid, every: list[int]
-    ) -> Iterator[RestCosts]:
+    def _general(self, m: int, place: int, kept: int | None, base: Grid) -> Iterator[RestCosts]:
         """The least costs where one loop is innermost."""
         moved = [t for t in range(3) if place in self.own[t]]
         still = self._weighed_of(t for t in range(3) if t not in moved)
         if not still:
-            for left, found in self._moved(m, place, kept, base, moved, every):
+            for left, found in self._moved(m, place, kept, base, moved, self.places):
                 yield self._pending(left, found)
             return
         tensor = still[0]
         volume = self._volume(m, tensor, kept)
         if np.ndim(volume) == 0 or volume.size == 1:
             cost = float(np.asarray(volume).ravel()[0]) * self._stays(m, tensor)
-            for left, found in self._moved(m, place, kept, base, moved, every):
+            for left, found in self._moved(m, place, kept, base, moved, self.places):
                 for more, stays in self._staying(m, tensor, cost):
                     yield self._pending(left | more, found + stays)
             return
@@ -333,7 +330,7 @@ class CostsToGo(RunningGrids):
         once, more = self._moving(m, [t for t in moved if t not in some], kept)
         once += sum(self._parts[t] * self._once(m, t) for t in some)
         cost = base + once
-        found = self._running(m, place, cost, more, list(range(len(self.dims))))
+        found = self._running(m, place, cost, more, self.places)
         stays, share = self._stays(m, tensor), self._share_of(m, tensor)
         stays = np.broadcast_to(stays, [len(places) for places in self._around])
         joined = self._joined(m, place, (cost, more), volume[self._inside], stays, tensor)

@@ -33,7 +33,7 @@ class WaitingTime(CostsToGo):
         vars(self).update(vars(like))
         self._count(self.spread.port(0, into=False, out=False))  # nothing else costs anything
         self._weighed = weighed
-        self._taken = [self._tensor_over(place) for place in range(len(self.dims))]
+        self._taken = [self._tensor_over(place) for place in self.places]
 
     def _tensor_over(self, place: int) -> int | None:
         """The tensor that takes the port longest of those that stay over a loop."""
@@ -62,17 +62,16 @@ class WaitingTime(CostsToGo):
 
     def _waiting_modes(self, m: int) -> Iterator[tuple[Any, Grid]]:
         """Which loop is innermost, or which tensor stays while none of its own iterates."""
-        every = list(range(len(self.dims)))
         for place, kept in self._innermost():
             tensor = self._taken[place]
             steps = self._steps(m, [t for t in range(3) if place not in self.free[t]], kept)
             if tensor is None:
-                yield NOTHING, self._in_turns(m, place, steps, 0.0, every)
+                yield NOTHING, self._in_turns(m, place, steps, 0.0, self.places)
                 continue
             stays = self._stays(m, tensor) * self.elements_once(m, tensor)
             idle = 1.0 - self._share_of(m, tensor)
             for beside, share in self._shares(tensor):
-                found = self._in_turns(m, place, steps, beside, every)
+                found = self._in_turns(m, place, steps, beside, self.places)
                 yield NOTHING, found + np.maximum(share - idle, 0.0) * stays
         weighed = [t for t in range(3) if self._weighed[t]]
         for tensor in weighed:

@@ -22,11 +22,6 @@ ROWS = [
         "mapper search -l gemm:M=65536,N=65536,K=65536 -a simba --method optimal",
         "has 133,432,831 vectors of tiles .* at most 4,194,304; use tiles='divisors'",
     ),
-    Row(
-        f"mapper search -l {LARGEST} -a simba --method ga --budget 10 --no-proof",
-        "no feasible mapping .* MACs; counts stay exact below .* Split the layer",
-        code=1,
-    ),
     Row(f"mapper search -l {LARGEST} -a simba --method optimal", "vectors of tiles"),
     Row(f"{SEARCH} --certificate .", "is a folder; expected a file's name"),
     Row(f"{SEARCH} --cost-model maestro", "'maestro' knows chips of two levels"),
