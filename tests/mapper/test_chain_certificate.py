@@ -91,6 +91,13 @@ def test_a_proof_that_was_stopped_certifies_its_gap(good: Certificate) -> None:
     assert checked.gap == pytest.approx(proof.value / proof.bound - 1)
 
 
+def test_one_holds_that_lists_boxes_which_bounds_rule_out_by_now() -> None:
+    older = read_certificate(Path(__file__).parents[1] / "hostile" / "rows" / "levels.cert")
+    checked = check_certificate(older)
+    assert checked.ruled_out == checked.boxes
+    assert checked.gap == 0
+
+
 def test_a_file_keeps_a_certificate_bit_by_bit(good: Certificate, tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_certificate(tmp_path / name, good)
