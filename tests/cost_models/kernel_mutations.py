@@ -1,7 +1,5 @@
 """Mistakes that :mod:`tests.cost_models.mutations` puts into the exact model's kernel."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

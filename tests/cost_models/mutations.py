@@ -7,8 +7,6 @@ of the kernel, or of the random nests, this says which nest finds each first:
     python -m tests.cost_models.mutations --nests 10000
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -1,7 +1,5 @@
 """The kernel as plain Python equals the simulator; a mistake in any line of many is noticed."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

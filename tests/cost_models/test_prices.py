@@ -1,7 +1,5 @@
 """Energy and area of the chip that is built: data, interpolation, prices, floors and refusals."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -43,9 +41,7 @@ MAPPING = Mapping(
         (2_097_152, 15.9409, 13.7738, 3.083, 49.925),
     ],
 )
-def test_sram_at_a_point_is_the_point(
-    size: int, read: float, write: float, area: float, leakage: float
-) -> None:
+def test_sram_at_a_point_is_the_point(size, read, write, area, leakage):
     found = sram(size)
     assert found.read_pj == pytest.approx(read, rel=1e-3)
     assert found.write_pj == pytest.approx(write, rel=1e-3)
@@ -213,15 +209,6 @@ def test_the_energy_is_every_access_at_its_price_and_leakage() -> None:
     assert cost.priced == {"L2": "provisioned", "L1": "provisioned"}
 
 
-def test_bigger_buffers_are_not_free() -> None:
-    model = cost_models.load("exact")
-    costs = [
-        model.evaluate(CONV, replace(EDGE, l2_bytes=size), MAPPING) for size in (1 << 17, 1 << 21)
-    ]
-    assert costs[1].energy_nj > costs[0].energy_nj
-    assert costs[1].area_um2 > costs[0].area_um2
-
-
 def test_leakage_goes_with_the_time() -> None:
     chip = replace(EDGE, noc_bw=1, offchip_bw=1)
     model = cost_models.load("exact")
@@ -311,7 +298,6 @@ def test_bounds_hold_where_the_search_chooses_the_pes() -> None:
         actions = problem.space.sample(500, np.random.default_rng(0))
         values = problem.evaluate(actions).values
         assert np.isfinite(values).any()
-        assert problem.bound is not None
         assert values.min() >= problem.bound > 0
 
 

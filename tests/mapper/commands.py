@@ -1,7 +1,5 @@
 """Commands of ``mapper``, run in this process."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Commands that search, on chips that are lists of levels."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path

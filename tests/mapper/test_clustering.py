@@ -284,7 +284,6 @@ def test_the_reward_is_a_column_on_request():
     found = correlate(data, NAMES, ORDERED, values=values)
     assert np.array_equal(plain.matrix, found.matrix)
     assert plain.constant == found.constant == ("f",)
-    assert found.reward is not None
     assert abs(found.reward[4]) > 0.95
     assert np.abs(found.reward[[2, 3, 5]]).max() < 0.2
     apart = [tree.links[-1, 2] for tree in (cluster(plain), cluster(found, reward=True))]

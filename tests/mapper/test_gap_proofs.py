@@ -1,7 +1,5 @@
 """Gaps to proven optima in comparisons, and the library that holds them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +50,6 @@ def test_a_model_without_bounds_is_left_alone(tmp_path: Path) -> None:
 
 def test_the_library_knows_the_zoo_and_nothing_else() -> None:
     known = known_optimum(Problem("mobilenetv2.2"))
-    assert known is not None
     assert known.proven
     renamed = Problem(Problem("mobilenetv2.2").layer.renamed("mine"))
     assert known_optimum(renamed) == known
@@ -77,7 +74,6 @@ def test_a_comparison_takes_its_optima_from_the_library() -> None:
 def test_a_stale_entry_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     problem = Problem("mobilenetv2.2")
     known = known_optimum(problem)
-    assert known is not None
     path = tmp_path / "optima.csv"
     write_optima(path, [known])
     (kept,) = read_optima(path).values()

@@ -1,7 +1,5 @@
 """Callbacks, ends before the budget's, and boards read by the real libraries."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
