@@ -147,6 +147,8 @@ def test_what_a_chip_says_itself_goes_first() -> None:
     l1 = sram(512)
     assert prices.area_um2(168, 2) == pytest.approx(168 * (14 + l1.area_um2) + 5)
     assert prices.leakage_mw(168) == pytest.approx((3 + 168 * l1.leakage_uw) / 1000)
+    slow = replace(prices, clock_mhz=200.0)
+    assert slow.leakage_nj(168, 1000) == pytest.approx(5 * prices.leakage_mw(168))
 
 
 def test_moves_and_accesses_are_one_thing() -> None:
