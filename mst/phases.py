@@ -22,10 +22,10 @@ from sparse_training import LAWS, cosine_drop, density_at
 if TYPE_CHECKING:
     from mst.work import Counted
 
-WARM_UP, ULTRA, RESTORATION = "warm-up", "ultra", "restoration"
+WARM_UP, ULTRA, RESTORATION, FULL = "warm-up", "ultra", "restoration", "dense"
 MOST_STEPS = 20_000
 """Topology steps of a phase: each is planned before a run begins."""
-NAMES = (WARM_UP, ULTRA, RESTORATION)
+NAMES = (WARM_UP, ULTRA, RESTORATION, FULL)
 _SLACK = 1e-9
 
 
@@ -34,12 +34,13 @@ class Phase:
     """One phase of a run.
 
     Attributes:
-        name: ``warm-up`` (density 1 to 1 - S), ``ultra`` (1 - S) or ``restoration`` (1 - S to 1).
+        name: ``warm-up`` (density 1 to 1 - S), ``ultra`` (1 - S), ``restoration`` (1 - S to 1) or
+            ``dense`` (1, where nothing moves).
         start: Where it begins, as a share of the updates.
         end: Where it ends.
         law: A name in :data:`sparse_training.LAWS`, or ``module:Class``.
         attention: A name in :data:`mst.attention.PATTERNS`, or ``module:Class``; None: the run's
-            pattern in warm-up and ultra-sparse phases, dense in restoration.
+            pattern in warm-up and ultra-sparse phases, dense in the others.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Phase:
 
     def pattern(self, sparse: str) -> str:
         """Its attention, where that of sparse phases is `sparse`."""
-        return self.attention or (DENSE if self.name == RESTORATION else sparse)
+        return self.attention or (DENSE if self.name in (RESTORATION, FULL) else sparse)
 
     def plain(self) -> dict[str, Any]:
         """The phase as JSON values; without an attention where it has none of its own."""
@@ -71,8 +72,8 @@ class Phase:
 
     def density(self, moved: float, sparsity: float) -> float:
         """Density when `moved` of the phase's way (0 to 1) is done."""
-        first = 1.0 if self.name == WARM_UP else 1 - sparsity
-        last = 1.0 if self.name == RESTORATION else 1 - sparsity
+        first = 1.0 if self.name in (WARM_UP, FULL) else 1 - sparsity
+        last = 1.0 if self.name in (RESTORATION, FULL) else 1 - sparsity
         return density_at(self.law, first, last, moved)
 
 
@@ -223,7 +224,8 @@ class PhaseSchedule:
 
         f(t) = z/2 (1 + cos(pi t / T)) begins anew in each phase of T updates.
         """
-        return [moment for phase in self.phases for moment in self._moments(phase)]
+        moving = (phase for phase in self.phases if phase.name != FULL)
+        return [moment for phase in moving for moment in self._moments(phase)]
 
     def _moments(self, phase: Phase) -> list[TopologyMoment]:
         first, after = self.span(phase)
@@ -250,8 +252,7 @@ class PhaseSchedule:
     @property
     def first_density(self) -> float:
         """Density before the first topology step."""
-        sparse = self.phases and self.phases[0].name != WARM_UP
-        return 1 - self.sparsity if sparse else 1.0
+        return self.phases[0].density(0.0, self.sparsity) if self.phases else 1.0
 
     def spans(self) -> list[Span]:
         """The whole run, cut wherever the phase changes or a topology step comes."""

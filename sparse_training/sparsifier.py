@@ -219,8 +219,8 @@ class Sparsifier:
         dropped, grown = {}, {}
         for name, structure in new.items():
             old = structures[name]
-            dropped[name] = int((old.found_in(structure) < 0).sum())
-            grown[name] = int((structure.found_in(old) < 0).sum())
+            stay = int((structure.found_in(old) >= 0).sum())
+            dropped[name], grown[name] = len(old.kept) - stay, len(structure.kept) - stay
             self._set(self.layers[name], structure, optimizer)
         self.want_gradients(False)
         self.steps += 1

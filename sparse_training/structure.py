@@ -141,10 +141,10 @@ class Structure:
 
     def found_in(self, other: Structure) -> IntArray:
         """For each kept unit its place among those of another structure; -1 where it has none."""
-        if len(other.kept) == 0:
-            return np.full(len(self.kept), -1, dtype=np.int64)
-        at = np.minimum(np.searchsorted(other.kept, self.kept), len(other.kept) - 1)
-        return np.where(other.kept[at] == self.kept, at, -1)
+        places = np.full(other.units, -1, dtype=np.int64)
+        places[other.kept] = np.arange(len(other.kept))
+        found: IntArray = places[self.kept]
+        return found
 
     def same_as(self, other: Structure | None) -> bool:
         """Whether another structure keeps the same units."""

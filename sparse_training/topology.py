@@ -90,6 +90,7 @@ def smallest(scores: Scores, count: int) -> IntArray:
     if count == 0:
         return np.empty(0, dtype=np.int64)
     limit = np.partition(scores, count - 1)[count - 1]
-    below = np.flatnonzero(scores < limit)
-    equal = np.flatnonzero(scores == limit)[: count - len(below)]
-    return np.sort(np.concatenate([below, equal]))
+    chosen = scores < limit
+    equal = np.flatnonzero(scores == limit)
+    chosen[equal[: count - np.count_nonzero(chosen)]] = True
+    return np.flatnonzero(chosen)
