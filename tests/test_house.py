@@ -1,7 +1,5 @@
 """How the source is kept: names that mean one thing, and functions that can be read."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess

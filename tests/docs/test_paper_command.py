@@ -1,7 +1,5 @@
 """``python -m benchmarks``: its names, its options, and that a killed run goes on."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal

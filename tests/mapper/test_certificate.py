@@ -1,7 +1,5 @@
 """Certificates: they hold, their checker finds every lie, and it runs nothing of the solver."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math

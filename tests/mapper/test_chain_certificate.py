@@ -1,7 +1,5 @@
 """Certificates on chips that are a list of levels: they hold, and every lie is found."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Two mappings beside each other: every difference once, priced alone."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -3,14 +3,11 @@
 After a change that is meant: ``pytest tests/terminal --snapshot-update``, and read the difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from cost_models import FIGURES, Accelerator, Cost, Mapping
 from maestro_env import Objective, Problem
@@ -226,9 +223,7 @@ TABLES = [
 
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("table", TABLES)
-def test_it_looks_as_it_did(
-    table: Callable[[], None], columns: int, snapshot: SnapshotAssertion
-) -> None:
+def test_it_looks_as_it_did(table, columns, snapshot):
     with terminal(columns) as out:
         table()
     assert out.text == snapshot
