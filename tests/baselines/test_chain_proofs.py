@@ -90,10 +90,7 @@ def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
     structures = ChainStructures(problem.space, facts)
     none = ((0,) * 8,) * (facts.depth + 1)
     widest = structures.widest()
-    all_bounds = ChainBrancher(
-        widest, CostsToGo(widest, structures.tiles, none, widest.energy), (1, 1)
-    )
-    all_bounds.fill_turns()
+    all_bounds = ChainBrancher(CostsToGo(widest, structures.tiles, none), (1, 1))
     all_bounds.fill()
     all_bounds.fill_ports()
     all_ways = Frontier(all_bounds, math.inf)
@@ -101,9 +98,8 @@ def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
     for row in rng.choice(len(structures.ways), 3, replace=False):
         way = structures.ways[row]
         spread = structures.spread(way)
-        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
-        bounds = ChainBrancher(spread, togo, (1, 1))
-        bounds.fill_turns()
+        togo = CostsToGo(spread, structures.tiles, none)
+        bounds = ChainBrancher(togo, (1, 1))
         bounds.fill()
         bounds.fill_ports()
         low = float(bounds.children(bounds.root(), math.inf).bounds[0])

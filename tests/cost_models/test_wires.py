@@ -123,9 +123,8 @@ def least_bound(problem: Problem) -> float:
     for way in structures.ways:
         spread = structures.spread(way)
         none = ((0,) * 8,) * (facts.depth + 1)
-        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
-        bounds = ChainBrancher(spread, togo, (0, 1))
-        bounds.fill_turns()
+        togo = CostsToGo(spread, structures.tiles, none)
+        bounds = ChainBrancher(togo, (0, 1))
         bounds.fill()
         bounds.fill_ports()
         children = bounds.children(bounds.root(), math.inf).bounds

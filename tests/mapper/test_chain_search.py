@@ -12,7 +12,7 @@ import layers
 import marl_mapper
 from cost_models import CHAINS, PRESETS, load, load_chip, mapping_from
 from maestro_env import ChainSpace
-from mapper.verdicts import validate
+from mapper.results.verdicts import validate
 from marl_runs import Store
 from tests.mapper.commands import json_of, said
 

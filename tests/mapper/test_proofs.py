@@ -20,7 +20,7 @@ from baselines.optimal.solver import Solver
 from cost_models import Accelerator
 from maestro_env import Problem
 from mapper import auto
-from mapper.standing import of_proof
+from mapper.explaining.standing import of_proof
 from tests.mapper.commands import json_of, said
 
 run, run_json = partial(said, "search"), partial(json_of, "search")

@@ -172,7 +172,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_the_search(
     def never(*_: object) -> None:
         raise AssertionError("the search began")
 
-    monkeypatch.setattr("mapper.search_run.SearchRun.run", never)
+    monkeypatch.setattr("mapper.search.search_run.SearchRun.run", never)
     (tmp_path / "file").write_text("")
     folder = unwritable(tmp_path) if kind == "read-only" else tmp_path / "file"
     code, out, err = search("--out", str(folder))
@@ -243,7 +243,7 @@ def full(*_: object) -> None:
 
 
 def test_a_result_that_cannot_be_written_is_printed(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("mapper.result_files.write_result", full)
+    monkeypatch.setattr("mapper.results.result_files.write_result", full)
     with pytest.raises(SystemExit) as end:
         cli.main(["search", "--layer", LAYER, *SMALL, "--out", str(tmp_path)])
     printed = capsys.readouterr()

@@ -7,7 +7,7 @@ import pytest
 
 from mapper.compare import make_plan
 from mapper.compare.run import run_plan
-from mapper.verdicts import validate
+from mapper.results.verdicts import validate
 from marl_runs import SilentReporter, Store, StoreError
 
 DATA = Path(__file__).parents[1] / "runs" / "data"

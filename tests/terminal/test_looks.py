@@ -13,7 +13,8 @@ from cost_models import FIGURES, Accelerator, Cost, Mapping
 from maestro_env import Objective, Problem
 from mapper.compare import FORMATS, Summary
 from mapper.compare.entry import Board, ComparedCase, ComparedRun
-from mapper.mapping_changes import changes_between
+from mapper.explaining.mapping_changes import changes_between
+from mapper.explaining.standing import Standing
 from mapper.show.change_table import print_changes
 from mapper.show.cost import print_costs
 from mapper.show.layer_tables import print_layers, print_networks
@@ -21,7 +22,6 @@ from mapper.show.network_table import print_network
 from mapper.show.run_tables import print_runs
 from mapper.show.speed import speed_lines
 from mapper.show.standing_lines import standing_line
-from mapper.standing import Standing
 from marl_runs import say
 from mpe_marl.show import print_comparison, print_profiles, print_training
 from tests.terminals import WIDTHS, terminal
