@@ -88,7 +88,7 @@ class OptionTables(TileAxes):
             iterates=step < shared,
             share=length / self.spread.extents[d],
             runs=runs.sum(axis=0),
-            apart=(-(-shared // step) - 1) * step - tiles,
+            apart=((-(-shared // step) - 1) * step - tiles).astype(np.float64),
             turns=np.array([steps(some, inside) for some in lead], np.float64),
             each=np.array([steps(some, inside) for some in pieces], np.float64),
             firsts=np.array([steps(some, inside) for some in first], np.float64),
