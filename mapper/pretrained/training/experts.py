@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import cost_models
 from maestro_env import Evaluation, Problem
@@ -127,7 +128,7 @@ class ExpertMemory:
         return [
             {
                 "tasks": [[*task.place, task.problems] for task in tasks],
-                "found": [experts.which, experts.rows.view(np.int64), experts.weight],
+                "found": [experts.which, _cast(experts.rows, np.int64), experts.weight],
             }
             for tasks, experts, _ in self._blocks
         ]
@@ -138,4 +139,9 @@ class ExpertMemory:
         for block in blocks:
             which, rows, weight = block["found"]
             tasks = [ExpertTask(cost_model, (a, b, c), n) for a, b, c, n in block["tasks"]]
-            self.add(tasks, Experts(which, rows.view(StateRow), weight))
+            self.add(tasks, Experts(which, _cast(rows, StateRow), weight))
+
+
+def _cast(rows: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """The same bytes as another type."""
+    return np.frombuffer(bytearray(rows.tobytes()), dtype)
