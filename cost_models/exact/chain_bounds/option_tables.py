@@ -78,7 +78,7 @@ class OptionTables(TileAxes):
         first = [tuple((min(n, tile), c) for n, c in node.lead[place]) for tile in each]
         inside, step = self.spread.inside(m, d), stages[-1] * tiles
         lengths, counts = np.array(before).T[..., None]
-        runs = (lengths > step) * counts
+        runs = (lengths > step) * counts.astype(np.float64)
         length = (runs * lengths).sum(axis=0)
         return TileOptions(
             at=at,
@@ -88,7 +88,7 @@ class OptionTables(TileAxes):
             iterates=step < shared,
             share=length / self.spread.extents[d],
             runs=runs.sum(axis=0),
-            apart=(-(-shared // step) - 1) * step - tiles,
+            apart=((-(-shared // step) - 1) * step - tiles).astype(np.float64),
             turns=np.array([steps(some, inside) for some in lead], np.float64),
             each=np.array([steps(some, inside) for some in pieces], np.float64),
             firsts=np.array([steps(some, inside) for some in first], np.float64),
