@@ -1,7 +1,5 @@
 """Proofs on chips of any depth, against brute force and against random mappings."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -68,7 +66,6 @@ def test_uneven_mappings_begin_from_the_best_even_one() -> None:
     space = even_problem(problem).space
     batch = ChainBatch.from_mappings([even.mapping], problem.accelerator)
     action = as_uneven(problem.space, space, space.encode(batch)[0])
-    assert action is not None
     assert problem.look(action[None]).values[0] == pytest.approx(even.value, rel=1e-12)
 
 
@@ -93,7 +90,6 @@ def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
     structures = ChainStructures(problem.space, facts)
     none = ((0,) * 8,) * (facts.depth + 1)
     widest = structures.widest()
-    assert widest is not None
     all_bounds = ChainBrancher(CostsToGo(widest, structures.tiles, none), (1, 1))
     all_bounds.fill()
     all_bounds.fill_ports()
@@ -244,7 +240,6 @@ def test_searchers_give_the_proven_mapping() -> None:
 )
 def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:
     reason = can_prove(Problem("resnet18.5", "simba", **given))
-    assert reason is not None
     assert why in reason
 
 

@@ -1,7 +1,5 @@
 """Certificates on chips that are a list of levels: they hold, and every lie is found."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -29,7 +27,7 @@ from mapper.certificate import (
     read_certificate,
     write_certificate,
 )
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 
 SEEDS = (2, 3, 5, 7, 8, 16, 22)
 """Random problems of one to three memories, with limits and without."""

@@ -1,7 +1,5 @@
 """The table of arms: what an earlier report keeps, and controls of equal time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

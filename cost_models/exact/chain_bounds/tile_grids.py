@@ -41,7 +41,7 @@ class TileGrids(TileAxes):
         """By tensor, places of dimensions that it depends on."""
         self.free = [[p for p in self.places if self.dims[p] not in some] for some in rel]
         """Places of those that it does not depend on."""
-        self.halos = [self.dims.index(d) for d, taps in WINDOWS if self._may_share(d, taps)]
+        self.halos = [self.dims.index(d) for d, taps in WINDOWS if self._overlaps(d, taps)]
         """Places of outputs' dimensions whose tiles may share rows or columns of inputs."""
         self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
         self.fitting: dict[int, Grid] = {}
@@ -214,7 +214,7 @@ class TileGrids(TileAxes):
         )
         return found
 
-    def _may_share(self, d: int, taps: int) -> bool:
+    def _overlaps(self, d: int, taps: int) -> bool:
         halo = self.facts.retain and self.facts.halo(d, self.spread.extents[taps]) > 0
         return halo and d in self.dims
 

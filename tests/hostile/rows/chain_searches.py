@@ -1,7 +1,5 @@
 """Searches on chips of any depth: what knows two levels alone, and what names no level."""
 
-from __future__ import annotations
-
 from tests.hostile.rows import Row
 
 SEARCH = "mapper search --layer resnet18.5 -a simba"
