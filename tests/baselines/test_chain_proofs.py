@@ -205,6 +205,15 @@ def test_little_memory_ends_with_a_gap() -> None:
     assert 0 < proof.bound <= proof.value
 
 
+def test_tables_that_have_no_room_are_worked_out_again() -> None:
+    problem = Problem(Layer.gemm("product", 16, 32, 32), "simba", "edp")
+    much, little = (
+        prove_chain(problem, None, ProofLimits(max_memory=room)) for room in (1 << 30, 1_000_000)
+    )
+    assert (little.status, little.value) == ("optimal", much.value)
+    assert little.counts.boxes > much.counts.boxes
+
+
 def test_a_layer_without_tiles_is_refused() -> None:
     one = Problem(Layer("one", "CONV", 1, 1, 3, 3, 3, 3), "eyeriss-rs")
     assert "no tiles to choose" in str(can_prove(one))

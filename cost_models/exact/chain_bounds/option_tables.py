@@ -78,7 +78,7 @@ class OptionTables(TileAxes):
         first = [tuple((min(n, tile), c) for n, c in node.lead[place]) for tile in each]
         inside, step = self.spread.inside(m, d), stages[-1] * tiles
         lengths, counts = np.array(before).T[..., None]
-        runs = (lengths > step) * counts
+        runs = (lengths > step) * counts.astype(np.float64)
         length = (runs * lengths).sum(axis=0)
         return TileOptions(
             at=at,
