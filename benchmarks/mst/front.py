@@ -227,7 +227,7 @@ def means(rows: Iterable[Row]) -> list[Row]:
                 "files": f"{mean(runs, 'files'):.3f}",
                 "package": f"{mean(runs, 'package'):.3f}",
                 "above dense": f"{gap:+.3f}",
-                "±": f"{half:.3f}",
+                "±": "" if math.isnan(half) else f"{half:.3f}",
                 "times below dense": f"{mean(dense, 'FLOPs') / mean(runs, 'FLOPs'):.2f}",
             }
         )
@@ -246,11 +246,11 @@ def drawn(table: list[Row], path: Path) -> None:
         axes.set_title(f"{TOKENS[stage] / 1e6:.1f} M tokens")
         axes.set_xlabel("counted operations, times below dense")
         axes.axhline(0, color="0.8", zorder=0)
-        axes.set_xlim(0.8, 5.6)  # room for the names
+        axes.set_xlim(0.7, 6.2)  # room for the names
         for row in table:
             if row["stage"] == stage and row["arm"] not in OFF_THE_FRONT:
                 at = float(row["times below dense"]), float(row["above dense"])
-                half = 0.0 if row["±"] == "nan" else float(row["±"])
+                half = float(row["±"] or 0)
                 axes.errorbar(*at, yerr=half, fmt="o", color="C0")
                 axes.annotate(row["arm"], at, xytext=(5, 3), textcoords="offset points")
     panels[0].set_ylabel("bits per byte above dense, held-out files")
