@@ -22,7 +22,7 @@ from baselines import Optimum, optimum_of, problem_key, prove, read_optima, writ
 from benchmarks.frame import asked, share_of
 from cost_models import Mapping
 from maestro_env import Problem
-from mapper.auto import TRIED, knows
+from mapper.search.auto import TRIED, knows
 
 FILE = Path(baselines.__file__).parent / "optimal" / "optima.csv"
 CHIPS = ("edge", "cloud", "archgym")

@@ -35,7 +35,7 @@ def losses_of(problem: Problem, mapping: ChainMapping) -> dict[str, str]:
     spread, none = structures.spread(way), ((0,) * len(DIMS),) * (facts.depth + 1)
     cost = problem.cost_model.evaluate(problem.layer, problem.accelerator, mapping)
     tried = (
-        ChainBrancher(spread, CostsToGo(spread, structures.tiles, redundant, spread.energy), (1, 1))
+        ChainBrancher(CostsToGo(spread, structures.tiles, redundant), (1, 1))
         for redundant in (structures.redundant(way), none)  # units of the mapping may idle
     )
     found = next(filter(None, (_stages(b, _steps_of(structures, b, action)) for b in tried)))
@@ -56,7 +56,7 @@ def _stages(
     bounds.fill_all()
     node, found = bounds.root(), [_least(bounds)]
     for kind, tiles in steps:
-        offered = [bounds.tables.options(node, p) for p in range(len(tiles))]
+        offered = bounds.tables.options(node)
         if any(tile not in o.at for o, tile in zip(offered, tiles, strict=True)):
             return None
         options = [

@@ -29,7 +29,7 @@ CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs")
 LAYERS = ("resnet18.conv3_1b", "mobilenetv2.block2_depthwise", "bert_base.block0_context")
 OPTIMA = {
     "simba": "block14_depthwise block8_depthwise block12_depthwise block4_depthwise block3_expand "
-    "block8_project block11_project block15_depthwise classifier block2_depthwise resnet18.fc",
+    "block3_project block4_project block15_depthwise classifier block2_depthwise resnet18.fc",
     "nvdla-cacc": "block7_depthwise block4_depthwise block14_depthwise block2_depthwise",
     "eyeriss-rs": "resnet18.conv3_1b resnet18.conv1 resnet18.conv2_1a resnet18.conv4_1b "
     "resnet18.conv4_1a",
@@ -51,8 +51,8 @@ def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
     for row in chosen.tolist():
         way = structures.ways[row]
         spread = structures.spread(way)
-        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
-        bounds = ChainBrancher(spread, togo, (1, 1))
+        togo = CostsToGo(spread, structures.tiles, none)
+        bounds = ChainBrancher(togo, (1, 1))
         bounds.fill_all()
         found = bounds.children(bounds.root(), np.inf).bounds
         low = float(found[0]) if len(found) else np.inf

@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs" / "data"
 WRITTEN = {
     "../mapper/commands/bench.py": "bench",
-    "against.py": "sparse-against.csv",
     "chain_check.py": "chain-check.csv chain-check-uneven.csv chain-check-parts.csv",
     "chain_searchers.py": "chain-searchers*.csv chain-seeds*.csv",
     "chain_speed.py": "chain-speed.csv chain-comparison.csv",

@@ -1,4 +1,10 @@
-"""Steps per second of the environments, one thread: ``python -m benchmarks env_speed``."""
+"""Speed of the environments on one thread, sampling and resets included, and of their import.
+
+    python -m benchmarks env_speed
+
+A figure is the best of `--repeats`, by processor time. The bare model evaluates the mappings of the
+vector environment's actions, in the same batches.
+"""
 
 from __future__ import annotations
 
@@ -12,141 +18,100 @@ from typing import Any
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import gymnasium
-import numpy as np
 
 import maestro_env
-from benchmarks.frame import asked, show_figures
+from benchmarks.frame import Table
 
-IMPORT = "import time; start = time.{}(); import maestro_env; seconds = time.{}() - start; "
-IMPORT += "import sys; print(seconds, *sys.modules)"
-HEAVY = ("torch", "ray", "matplotlib", "pettingzoo", "stable_baselines3", "sklearn")
-
-
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-clock = time.perf_counter
+WORLDS, BATCHES, STEPS, AGENTS = 1024, 8, 2000, 10
+Work = Callable[[], int]
 
 
-def rate(work: Callable[[], int], repeats: int) -> float:
-    """Best rate of some repeats [1/s]; `work` returns how many steps it made."""
-    work()
-    best = 0.0
-    for _ in range(repeats):
-        start = clock()
-        count = work()
-        best = max(best, count / (clock() - start))
-    return best
-
-
-def single(layer: str, steps: int, repeats: int) -> float:
-    """One environment with all of Gymnasium's wrappers [steps/s]; sampling, resets included."""
+def single(layer: str) -> Work:
+    """One environment with all of Gymnasium's wrappers."""
     env = gymnasium.make("MaestroEnv-v0", layer=layer)
     env.action_space.seed(0)
     env.reset(seed=0)
 
     def work() -> int:
-        for _ in range(steps):
+        for _ in range(STEPS):
             _, _, terminated, truncated, _ = env.step(env.action_space.sample())
             if terminated or truncated:
                 env.reset()
-        return steps
+        return STEPS
 
-    return rate(work, repeats)
+    return work
 
 
-def vector(layer: str, worlds: int, steps: int, repeats: int) -> tuple[float, float]:
-    """World steps of the vector environment, and mappings of the bare batched model."""
-    envs = gymnasium.make_vec("MaestroEnv-v0", num_envs=worlds, layer=layer)
+def vector(layer: str, bare: bool = False) -> Work:
+    """World steps of the vector environment, or mappings of the bare batched model."""
+    envs = gymnasium.make_vec("MaestroEnv-v0", num_envs=WORLDS, layer=layer)
     envs.action_space.seed(0)
     envs.reset(seed=0)
-    actions = [envs.action_space.sample() for _ in range(steps)]
+    actions = [envs.action_space.sample() for _ in range(BATCHES)]
     problem = envs.unwrapped.worlds.problems[0]
     mappings = [problem.space.decode(batch) for batch in actions]
 
-    def step() -> int:
+    def work() -> int:
         before = problem.samples
-        for batch in actions:
-            envs.step(batch)
-        return int(problem.samples - before)
+        for batch, decoded in zip(actions, mappings, strict=True):
+            if bare:
+                costs = problem.cost_model.evaluate_batch(
+                    problem.layer, problem.accelerator, decoded
+                )
+                problem.objective.values(costs)
+            else:
+                envs.step(batch)
+        return WORLDS * BATCHES if bare else int(problem.samples - before)
 
-    def bare() -> int:
-        for batch in mappings:
-            costs = problem.cost_model.evaluate_batch(problem.layer, problem.accelerator, batch)
-            problem.objective.values(costs)
-        return worlds * steps
-
-    rates = np.array([(rate(step, 1), rate(bare, 1)) for _ in range(repeats)])
-    return float(rates[:, 0].max()), float(rates[:, 1].max())
+    return work
 
 
-def pettingzoo(layer: str, agents: int, steps: int, repeats: int) -> float | None:
-    """One world with several agents; sampling and resets included. None without PettingZoo."""
+def pettingzoo(layer: str) -> Work:
+    """One world with several agents."""
     names = maestro_env.Problem(layer).space.names
-    dealt = [names[i::agents] for i in range(agents)]
-    try:
-        env = maestro_env.parallel_env(layer=layer, agents=dealt)
-    except gymnasium.error.DependencyNotInstalled:
-        return None
+    env = maestro_env.parallel_env(layer=layer, agents=[names[i::AGENTS] for i in range(AGENTS)])
     env.reset(seed=0)
 
     def work() -> int:
-        for _ in range(steps):
+        for _ in range(STEPS // 2):
             env.step({agent: env.action_space(agent).sample() for agent in env.agents})
             if not env.agents:
                 env.reset()
-        return steps
+        return STEPS // 2
 
-    return rate(work, repeats)
-
-
-def import_seconds(repeats: int) -> tuple[float, list[str]]:
-    """Shortest warm import in a new process [s], and the heavy libraries it loads."""
-    times, loaded = [], set()
-    for _ in range(repeats):
-        done = subprocess.run(
-            [sys.executable, "-c", IMPORT.replace("{}", clock.__name__)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        seconds, *modules = done.stdout.split()
-        times.append(float(seconds))
-        loaded |= set(HEAVY) & set(modules)
-    return min(times), sorted(loaded)
+    return work
 
 
-def measure(arguments: Any) -> dict[str, Any]:
-    """All figures."""
-    layer, repeats = arguments.layer, arguments.repeats
-    worlds, bare = vector(layer, arguments.worlds, 8, repeats)
-    seconds, loaded = import_seconds(repeats)
-    return {
-        "layer": layer,
-        "cost_model": str(maestro_env.Problem(layer).cost_model),
-        "clock": arguments.clock,
-        "threads": int(os.environ["NUMBA_NUM_THREADS"]),
-        "single_steps_per_s": single(layer, 2000, repeats),
-        "vector_worlds": arguments.worlds,
-        "vector_steps_per_s": worlds,
-        "bare_model_per_s": bare,
-        "vector_share_of_bare": worlds / bare,
-        "pettingzoo_agents": arguments.agents,
-        "pettingzoo_steps_per_s": pettingzoo(layer, arguments.agents, 1000, repeats),
-        "import_s": seconds,
-        "import_loads": loaded,
-    }
+def imported(_: str) -> Work:
+    """Starts of a process that imports the package."""
+    return lambda: 1 + subprocess.call([sys.executable, "-c", "import maestro_env"])
 
 
-def main() -> None:
-    """Print a table, or JSON."""
-    given = asked(
-        __doc__,
-        layer="mobilenetv2.2",
-        worlds=1024,
-        agents=10,
-        repeats=(7, "the best of these counts"),
-        clock=("wall", "cpu on a machine that does other work too", CLOCKS),
-        json=False,
-    )
-    global clock
-    clock = CLOCKS[given.clock]
-    show_figures(measure(given), given.json)
+ROWS: dict[str, Callable[[str], Work]] = {
+    "single environment": single,
+    f"vector environment, {WORLDS} worlds": vector,
+    "bare batched model": lambda layer: vector(layer, bare=True),
+    f"PettingZoo, {AGENTS} agents": pettingzoo,
+    "imports": imported,
+}
+
+
+def row_of(given: Any, name: str) -> dict[str, float]:
+    """The best rate of a row [1/s]."""
+    work, best = ROWS[name](given.layer), 0.0
+    clock = time.perf_counter if name == "imports" else time.process_time
+    for _ in range(1 + given.repeats):
+        began = clock()
+        count = work()
+        best = max(best, count / (clock() - began))
+    return {"a second": round(best, 1)}
+
+
+TABLE = Table(
+    __doc__,
+    ("what", "a second"),
+    lambda _: zip(ROWS, strict=True),
+    row_of,
+    options={"layer": "mobilenetv2.2", "repeats": 7},
+    quick={"repeats": 1},
+)

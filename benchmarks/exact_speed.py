@@ -25,7 +25,7 @@ import numpy as np
 
 import cost_models
 import layers
-from benchmarks.frame import asked, best_of, show_figures
+from benchmarks.frame import asked, best_of, in_turns, show_figures
 from cost_models import Accelerator
 from maestro_env import MapSpace
 
@@ -51,44 +51,41 @@ batch = space.decode(space.sample(int(sys.argv[2]), 0))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 costs = cost_models.load(sys.argv[1]).evaluate_batch(layer, chip, batch)
 best = (costs.latency_cycles * costs.energy_nj).min()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, before)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, before / 1024)
 """
 
 
-def single_call_us(name: str, layer: layers.Layer, chip: Accelerator, calls: int) -> float:
+def said(script: str, *words: Any) -> list[float]:
+    """The numbers that a process of its own prints."""
+    command = [sys.executable, "-c", script, *map(str, words)]
+    return [float(text) for text in subprocess.check_output(command, text=True).split()]
+
+
+def call_us(model: Any, layer: layers.Layer, chip: Accelerator, mappings: Any) -> float:
     """Median time of a single call [us]."""
-    model = cost_models.load(name)
-    space = MapSpace(layer, chip)
-    batch = space.decode(space.sample(50, 1))
-    mappings = [batch[i] for i in range(len(batch))]
-    times = []
-    for number in range(calls):
-        mapping = mappings[number % len(mappings)]
-        start = time.perf_counter()
-        model.evaluate(layer, chip, mapping)
-        times.append(time.perf_counter() - start)
-    return 1e6 * float(np.median(times))
+    works = {row: lambda one=mappings[row]: model.evaluate(layer, chip, one) for row in range(50)}
+    return 1e6 * float(np.median([*in_turns(works, 80, clock=time.perf_counter).values()]))
 
 
-def first_call(name: str) -> dict[str, float]:
-    """Wall and processor time [s] of a process's first call."""
-    run = subprocess.run(
-        [sys.executable, "-c", FIRST_CALL, name], capture_output=True, text=True, check=True
-    )
-    wall, cpu = (float(text) for text in run.stdout.split())
-    return {"first call [s]": wall, "first call [s of processor]": cpu}
-
-
-def peak_memory(name: str, mappings: int) -> dict[str, float]:
-    """Peak resident memory [MB] of a process that evaluates many mappings in one call."""
-    run = subprocess.run(
-        [sys.executable, "-c", MEMORY, name, str(mappings)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    peak, before = (int(text) / 1024 for text in run.stdout.split())
-    return {f"peak memory, {mappings} mappings [MB]": peak, "of it, the mappings [MB]": before}
+def rates(
+    given: Any, layer: layers.Layer, chip: Accelerator, batch: Any, **options: str
+) -> dict[str, float]:
+    """Mappings a second of a batch on one thread and on two."""
+    walls, cpus, name = {}, {}, options.get("latency", "batch")
+    for threads in (1, 2):
+        model = cost_models.load(given.cost_model, threads=threads, **options)
+        model.evaluate_batch(layer, chip, batch.take(slice(0, 10)))
+        walls[threads], cpus[threads] = best_of(
+            given.runs, lambda m=model: m.evaluate_batch(layer, chip, batch)
+        )
+    return {
+        f"{name}, 1 threads [mappings/s]": len(batch) / walls[1],
+        f"{name}, 1 thread [mappings/s of processor]": len(batch) / cpus[1],
+        f"{name}, 2 threads [mappings/s]": len(batch) / walls[2],
+        f"{name}, two threads over one": walls[1] / walls[2],
+        # what two idle cores would give: on a busy machine the wall time says little
+        f"{name}, two threads over one [processor]": 2 * cpus[1] / cpus[2],
+    }
 
 
 def main() -> None:
@@ -112,31 +109,19 @@ def main() -> None:
     result: dict[str, Any] = {"cost_model": given.cost_model, "layer": given.layer}
     result["accelerator"] = chip.to_dict()
     exact = given.cost_model.partition(":")[0] == "exact"
-    for latency in ("stepwise", "bound") if exact else ("batch",):
-        walls, cpus = {}, {}
-        options = {"latency": latency} if exact else {}
-        for threads in (1, 2):
-            model = cost_models.load(given.cost_model, threads=threads, **options)
-            model.evaluate_batch(layer, chip, batch.take(slice(0, 10)))
-            walls[threads], cpus[threads] = best_of(
-                given.runs,
-                lambda m=model: m.evaluate_batch(layer, chip, batch),
-            )
-            result[f"{latency}, {threads} threads [mappings/s]"] = given.mappings / walls[threads]
-            if threads == 1:
-                alone = given.mappings / walls[1]
-                per_second = given.mappings / cpus[1]
-                result[f"{latency}, 1 thread [mappings/s of processor]"] = per_second
-        result[f"{latency}, two threads over one"] = walls[1] / walls[2]
-        # what two idle cores would give: on a busy machine the wall time says little
-        result[f"{latency}, two threads over one [processor]"] = 2 * cpus[1] / cpus[2]
+    for options in ({"latency": name} for name in ("stepwise", "bound")) if exact else ({},):
+        result |= (found := rates(given, layer, chip, batch, **options))
     if os.environ.get("MAESTRO_BIN"):
         stock, few = cost_models.load("maestro-binary"), batch.take(slice(0, 100))
         wall, _ = best_of(1, lambda: stock.evaluate_batch(layer, chip, few))
-        result["stock program, times as long"] = wall / 100 * alone
-    result["single call, median [us]"] = single_call_us(given.cost_model, layer, chip, 4000)
+        result["stock program, times as long"] = wall / 100 * next(iter(found.values()))
+    model = cost_models.load(given.cost_model)
+    result["single call, median [us]"] = call_us(model, layer, chip, batch)
     if not given.skip_first:
-        result |= first_call(given.cost_model)
+        names = ("first call [s]", "first call [s of processor]")
+        result |= dict(zip(names, said(FIRST_CALL, given.cost_model), strict=True))
     if given.memory:
-        result |= peak_memory(given.cost_model, given.memory)
+        names = (f"peak memory, {given.memory} mappings [MB]", "of it, the mappings [MB]")
+        found = said(MEMORY, given.cost_model, given.memory)
+        result |= dict(zip(names, found, strict=True))
     show_figures(result, given.json)

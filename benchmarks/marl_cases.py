@@ -29,14 +29,6 @@ CASES = {
         "archgym": ("mobilenetv2.2", "resnet18.1", "vgg16.1", "alexnet.2"),
         "edge": ("mobilenetv2.7", "resnet18.10", "vgg16.8", "alexnet.4"),
     },
-    "other": {
-        "archgym": ("mobilenetv2.5", "resnet18.6", "vgg16.4", "resnet50.10"),
-        "edge": ("mobilenetv2.12", "resnet18.3", "vgg16.5", "resnet50.20"),
-    },
-    "hard": {
-        "archgym": ("vgg16.4", "resnet50.10"),
-        "edge": ("vgg16.5", "resnet50.20", "resnet18.3", "bert_base.1"),
-    },
     "two": {"archgym": ("mobilenetv2.2", "vgg16.1")},
     "table3": {
         "edge": (

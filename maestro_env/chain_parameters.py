@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 
 from cost_models import Axis, Chain, ChainLevel, Slot, has_room
@@ -137,6 +139,9 @@ class SpacePlan:
             self.layer, self.chip, level.name, tuple(tiles[d] for d in DIMS), doubled=doubled
         )
 
+    def _is_too_large(self, level: ChainLevel, least: dict[str, int], d: str, tile: int) -> bool:
+        return not self._fits(level, least | {d: tile}, doubled=False)
+
     def _add(self, parameter: Parameter) -> int:
         self.parameters.append(parameter)
         return len(self.parameters) - 1
@@ -164,8 +169,8 @@ class SpacePlan:
         for d in entry.tiled:
             choices = tile_choices(self.extents[d], self.rule)
             if not full and entry.last and not entry.part:  # it holds all that its level holds
-                fitting = [t for t in choices if self._fits(entry.level, least | {d: t}, False)]
-                choices = tuple(fitting) or choices[:1]
+                large = partial(self._is_too_large, entry.level, least, d)
+                choices = choices[: max(bisect(choices, False, key=large), 1)]
             tile = Parameter(f"{name}.tile_{d}", choices, number, "tile", d)
             entry.tiles[d] = self._add(tile)
 

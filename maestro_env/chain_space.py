@@ -83,7 +83,7 @@ class ChainSpace(ActionSpace):
         self.tiles, self.filters = tiles, "free" if full else filters
         self.uneven = self.full if uneven is None else bool(uneven)
         self.only = checked_only(only)
-        plan = SpacePlan(
+        self.plan = plan = SpacePlan(
             layer,
             accelerator,
             tiles,

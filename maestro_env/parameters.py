@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 TileRule = Literal["balanced", "divisors", "any"]
@@ -88,6 +89,7 @@ def divisors(extent: int) -> tuple[int, ...]:
     return tuple(sorted({*small, *(extent // k for k in small)}))
 
 
+@lru_cache(maxsize=64)
 def tile_choices(extent: int, rule: TileRule) -> tuple[int, ...]:
     """The tiles of one dimension under a rule of `TILE_RULES`, ascending; the extent is the last.
 

@@ -31,6 +31,15 @@ from .kernel_source import address as address
 from .kernel_source import check_built as check_built
 from .kernel_source import entry as entry
 from .kernel_source import part as part
+from .machine_parts import HAS_AVX512 as HAS_AVX512
+from .machine_parts import PrimitiveModel as PrimitiveModel
+from .machine_parts import at_number as at_number
+from .machine_parts import call_llvm as call_llvm
+from .machine_parts import copy_bytes as copy_bytes
+from .machine_parts import intrinsic as intrinsic
+from .machine_parts import ir as ir
+from .machine_parts import register_model as register_model
+from .machine_parts import row_pointer as row_pointer
 from .numbers import LARGEST_SEED as LARGEST_SEED
 from .numbers import MOST_THREADS as MOST_THREADS
 from .packages_beside import NameClashError as NameClashError

@@ -88,6 +88,14 @@ class CommandGroup(TyperGroup):
             )
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; one line says that Ctrl-C stopped it where it kept nothing."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("error: stopped by Ctrl-C", file=sys.stderr)
+            raise
+
     def main(  # type: ignore[override]  # its other options are passed on
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **options: Any
     ) -> Any:

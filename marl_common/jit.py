@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
-from numba.core.cpu import CPUTargetOptions
 
-_UNCOUNTED = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
-inner_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_UNCOUNTED)
+from marl_common.machine_parts import UNCOUNTED
+
+inner_function: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, **UNCOUNTED)
 """Decorator of compiled functions that only compiled functions call, and that allocate no array.
 
 They have no wrapper for Python, which saves a fifth of the compilation; ``f.py_func`` is the plain
@@ -56,9 +56,9 @@ def source_stamp(files: Iterable[str | Path]) -> int:
     Numba keys a cached function by its own file alone, so machine code that was compiled from
     several files would go stale when another of them changes. A kernel's entry point is therefore
     a closure over the stamp of all its sources: the value of a closure variable is part of the
-    cache's key.
+    cache's key. What all of them take from inside of Numba is in every stamp.
     """
     digest = hashlib.blake2b(digest_size=7)
-    for file in files:
+    for file in (Path(__file__).with_name("machine_parts.py"), *files):
         digest.update(Path(file).read_bytes())
     return int.from_bytes(digest.digest(), "big")

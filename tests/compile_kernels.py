@@ -3,8 +3,6 @@
 Each process of pytest would otherwise compile the same functions for itself, at the same time.
 """
 
-from __future__ import annotations
-
 
 def main() -> None:
     """Multiply, normalise and learn with sparse layers of both units and types."""

@@ -1,7 +1,5 @@
 """A cost model of a few lines, for tests of what does not depend on the cost model."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cost_models import FIGURES, Accelerator, Cost, CostBatch, Infeasible, Mapping, MappingBatch

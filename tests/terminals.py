@@ -1,7 +1,5 @@
 """Standard output as a terminal of so many columns."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

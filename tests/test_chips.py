@@ -1,7 +1,5 @@
 """Everything that stands on the cost model works on every chip of the library."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How the source is kept: names that mean one thing, and functions that can be read."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess
@@ -118,3 +116,10 @@ def test_the_counter_of_the_house_counts_what_it_says(tmp_path: Path) -> None:
     assert (row["functions"], row["many"], row["most"], row["complex"]) == (1, 1, 0, 0)
     assert row["indices"] == 3
     assert row["names"] == ["pack/below/thing.py:10 method: 8 parameters, complexity 4"]
+
+
+def test_mapper_keeps_no_module_beside_its_folders_and_no_folder_of_one_or_two() -> None:
+    mapper = ROOT / "mapper"
+    assert {path.name for path in mapper.glob("*.py")} == {"__init__.py", "__main__.py", "cli.py"}
+    for init in mapper.glob("*/__init__.py"):
+        assert len(list(init.parent.glob("[!_]*.py"))) >= 3, init.parent

@@ -1,7 +1,5 @@
 """The wheel's list of packages names every package there is."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

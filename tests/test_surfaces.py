@@ -1,7 +1,5 @@
 """What each package offers: every name is there, and importing the package costs little."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import importlib.util

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,6 +46,10 @@ PER_STRUCTURE = 1000
 """Boxes that take about as long as the loop orders of a structure."""
 PER_NODE = 20_000
 """The same for the choices of one memory, however few they are."""
+NODE_BYTES = 4 << 10
+"""What a node and the heap's entry of it take, about."""
+CELL_BYTES = 64
+"""What tables take of a vector of tiles, at least."""
 DIVES = 32
 """Every so many ways of spreading units the best tiles of one are looked at at once."""
 
@@ -87,8 +92,8 @@ class Open(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Memory of the choices."""
-        return sum(part.nbytes for part in self.choices)
+        """Memory of the choices, about."""
+        return NODE_BYTES + sum(part.nbytes for part in self.choices)
 
 
 @dataclass
@@ -100,7 +105,7 @@ class ChainSolver:
         structures: What its space offers, by what entries keep.
         gap: Relative gap to the bound at which to stop.
         deadline: Time to stop at, as `time.perf_counter` counts.
-        max_memory: Bytes of open choices.
+        max_memory: Bytes of open choices and tables.
         most_boxes: Vectors of tiles to bound at most.
         on_step: Called now and then.
     """
@@ -124,6 +129,8 @@ class ChainSolver:
         self._most = limits.get("max_latency_cycles", math.inf), min(energies)
         self._heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbers, self._bytes, self._ways, self._nodes = count(), 0, 0, 0
+        self._held: WeakKeyDictionary[ChainBrancher, int] = WeakKeyDictionary()
+        self._full = False
         for structures in self.structures:
             if len(structures.ways):
                 self._push(self.problem.bound or 0.0, self._begin, structures)
@@ -138,6 +145,10 @@ class ChainSolver:
             keys = turns**late * energy**spent
         else:
             bounds = self._bounds(structures, spread, ((0,) * len(DIMS),) * len(spread.spatial))
+            self._make_room(bounds, CELL_BYTES * bounds.table_cells)
+            if self._full:
+                self._push(bound, self._begin, structures)
+                return
             bounds.fill_all()
             self.counts.boxes += bounds.table_cells * 2
             frontier = Frontier(bounds, self.enough)
@@ -151,8 +162,8 @@ class ChainSolver:
     def _bounds(
         self, structures: ChainStructures, spread: ChainSpread, redundant: Any
     ) -> ChainBrancher:
-        togo = CostsToGo(spread, structures.tiles, redundant, spread.energy)
-        return ChainBrancher(spread, togo, self._powers, self._most)
+        togo = CostsToGo(spread, structures.tiles, redundant)
+        return ChainBrancher(togo, self._powers, self._most)
 
     def _slowest(self, energy: float) -> float:
         """Cycles from which on no mapping is of interest that spends some energy [nJ] at least."""
@@ -195,7 +206,7 @@ class ChainSolver:
         while self._heap and self._heap[0][0] < self.enough:
             if time.perf_counter() >= self.deadline:
                 return "timeout"
-            if self._bytes > self.max_memory:
+            if self._full:
                 return "memory"
             work = PER_STRUCTURE * self.counts.structures + PER_NODE * self._nodes
             if self.counts.boxes + work >= self.most_boxes:
@@ -230,12 +241,15 @@ class ChainSolver:
 
     def _fill(self, bound: float, way: Way) -> None:
         """Bound it by tables of energy, for the outermost tiles that all ways leave."""
+        self._make_room(way.bounds, CELL_BYTES * way.bounds.table_cells)
+        if self._full:
+            self._push(bound, self._fill, way)
+            return
         frontier = way.bounds.frontier
         if frontier is not None:
             way.bounds.togo.wanted = frontier.tiles(way.bounds, self.enough)
             if len(way.bounds.togo.wanted) == 0:
                 return
-        way.bounds.fill_turns()
         way.bounds.fill()
         self.counts.boxes += way.bounds.table_cells
         self._ways += 1
@@ -254,13 +268,35 @@ class ChainSolver:
         self.counts.boxes += way.bounds.table_cells * 3
         self._expand(bound, way, way.bounds.root())
 
+    # -------------------------------------------------------------- memory
+
+    def _recall(self, way: Way) -> None:
+        """Work out the tables of a way that were dropped."""
+        if not way.bounds.time.turns:
+            way.bounds.fill_ports()
+            self.counts.boxes += way.bounds.table_cells * 3
+
+    def _make_room(self, mine: ChainBrancher, more: int = 0) -> None:
+        """Drop tables of the ways that were looked at longest ago, where memory ends."""
+        self._held.pop(mine, None)
+        self._held[mine] = mine.held_bytes + more
+        used = self._bytes + sum(self._held.values())
+        for bounds in list(self._held):
+            if used <= self.max_memory or bounds is mine:
+                break
+            used -= self._held.pop(bounds)
+            bounds.forget()
+        self._full = used > self.max_memory
+
     # -------------------------------------------------------------- tiles
 
     def _choices(self, way: Way, node: ChainNode) -> ChainChoices:
+        self._recall(way)
         before = way.bounds.bounded
         found = way.bounds.children(node, self.enough)
         self.counts.boxes += way.bounds.bounded - before
         self._nodes += 1
+        self._make_room(way.bounds)
         return found
 
     def _dive(self, way: Way, node: ChainNode, choices: ChainChoices) -> None:
@@ -288,6 +324,7 @@ class ChainSolver:
             place = self._evaluate(some)
         else:
             if not ready:
+                self._recall(way)
                 next_ = slice(place, place + min(place + 1, NODES))
                 kinds = [way.bounds.classes[number] for number in choices.classes[next_]]
                 ready = way.bounds.nodes(node, kinds, choices.tiles[next_])

@@ -247,7 +247,7 @@ def refused(space: Any, chip: Chain, layer: Any) -> str | None:
             most[p.dim] = max(most.get(p.dim, 1), len(p))
     if math.prod(most.values()) > MOST_CELLS:
         return (
-            f"a memory has {math.prod(most.values()):.2g} vectors of tiles to choose from, "
-            f"expected at most {MOST_CELLS}; use tiles='balanced'"
+            f"a memory has {math.prod(most.values()):,} vectors of tiles to choose from, "
+            f"expected at most {MOST_CELLS:,}; use tiles='divisors', or fix some of them (only)"
         )
     return None

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 PAIRS = 1500
 """Pairs of choices changed at random in a round."""
+AT_ONCE = 512
+"""Mappings evaluated at a time: many take much memory."""
 ROUNDS = 40
 STUCK = 3
 """Rounds in a row that find nothing better, after which it ends."""
@@ -34,7 +36,8 @@ def improved(problem: Problem, action: IntArray, seed: int = 0) -> tuple[IntArra
     value, looked, stuck = float(problem.look(action[None]).values[0]), 1, 0
     for _ in range(ROUNDS):
         near = np.concatenate([_singles(action, sizes), _pairs(action, sizes, rng)])
-        values = problem.look(near).values
+        parts = np.array_split(near, 1 + len(near) // AT_ONCE)
+        values = np.concatenate([problem.look(part).values for part in parts])
         looked += len(near)
         best = int(np.argmin(values))
         if values[best] < value:

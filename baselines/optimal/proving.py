@@ -84,7 +84,9 @@ def prove(
         timeout: Stop after so much time [s]; 0 gives the first value and the bound of the whole
             space.
         threads: Threads that share the boxes; on a chip that is a list of levels one works.
-        max_memory: Memory for boxes and record [B]; beyond it boxes are looked at depth first.
+        max_memory: Memory for boxes and record [B]; beyond it boxes are looked at depth first. On a
+            chip that is a list of levels for tables and choices; beyond it tables are worked out
+            again, and the proof ends where choices have no room.
         boxes: On a chip that is a list of levels, boxes after which it ends, on any machine alike.
         progress: Called between batches of boxes; what it raises ends the proof.
         record: Whether to record the tree of boxes, as certificates need it on a chip of two

@@ -25,8 +25,8 @@ from benchmarks.edits.kind import Edit
 from benchmarks.edits.problems import enumerated, space_holds, specs
 from cost_models import FIGURES, Mapping, MappingBatch
 from mapper import ProblemSpec
-from mapper.search_run import SearchRun, name_of
-from mapper.verdicts import validate
+from mapper.results.verdicts import validate
+from mapper.search.search_run import SearchRun, name_of
 from marl_runs import SilentReporter, Store, StoreError, run_all
 
 BUDGET = 40

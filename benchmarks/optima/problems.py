@@ -9,7 +9,7 @@ import layers
 from baselines import can_prove
 from cost_models import CHAINS, load_chip
 from layers import Layer
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 
 DATA_VERSION = "1.0.0"
 """Of problems and their rules; a row of another version is solved again."""

@@ -24,7 +24,7 @@ from mapper.certificate import (
 from mapper.export.export_files import files_for, write_files
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 from marl_runs import json_text
 
 ROW, STATEMENT, CERTIFICATE = "row.json", "problem.json", "optimum.cert"

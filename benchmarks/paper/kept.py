@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from benchmarks.mpe.kept_lines import KeptLines
 from benchmarks.paper.found import Found, found_of, summary
 from benchmarks.paper.notes import notes_of
 from benchmarks.paper.searches import Search, run, tell
-from benchmarks.pool import worked
+from marl_runs import gathered
 
 
 class Kept:
@@ -46,18 +47,25 @@ class Kept:
             workers: Processes of one thread each; one is this process.
             until: No search begins after this moment of ``time.monotonic()``.
         """
-        failed = set()
-        for place, (search, row) in enumerate(worked(line_of, searches, workers, until), 1):
-            if isinstance(row, Exception):
-                failed.add(search)
-                tell(f"failed: {search}: {row}")
-                continue
-            self._lines.add(row)
-            tell(f"{place} of {len(searches)}: {search}: {row['cpu_s']:.1f} s")
+        failed, done, total = set(), 0, len(searches)
+        with gathered(workers) as crew:
+            while searches and time.monotonic() <= until:
+                some, searches = searches[:workers], searches[workers:]
+                for search, row in zip(some, crew.share_out(line_of, some), strict=True):
+                    done += 1
+                    if isinstance(row, str):
+                        failed.add(search)
+                        tell(f"failed: {search}: {row}")
+                        continue
+                    self._lines.add(row)
+                    tell(f"{done} of {total}: {search}: {row['cpu_s']:.1f} s")
         return failed
 
 
-def line_of(search: Search) -> dict[str, Any]:
-    """Run a search; its line."""
-    samples = run(search)
-    return summary(search, samples, notes_of(search, samples))
+def line_of(search: Search) -> dict[str, Any] | str:
+    """Run a search; its line, or why it failed."""
+    try:
+        samples = run(search)
+        return summary(search, samples, notes_of(search, samples))
+    except Exception as error:
+        return str(error)

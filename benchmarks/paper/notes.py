@@ -17,7 +17,7 @@ from benchmarks.paper.searches import (
 )
 from mapper.clustering import Assignment, Dataset, cluster, correlate
 from mapper.clustering.correlation import Correlation
-from mapper.evolution import explain
+from mapper.explaining.evolution import explain
 
 POLICIES = ("random", "ga", "ppo")
 """Exploration policies of Fig. 4."""

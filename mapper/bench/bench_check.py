@@ -12,7 +12,7 @@ from maestro_env import ActionError, bench_problems
 from mapper.bench.bench_file import SAMPLES, TASKS, TIMED, BenchFile, BenchRow, timed_budget
 from mapper.bench.bench_plan import tasks_of
 from mapper.bench.bench_run import BenchError, BenchRun
-from mapper.verdicts import TOLERANCE
+from mapper.results.verdicts import TOLERANCE
 
 BELOW = 1e-9
 """Share by which rounding may put a value below the optimum."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from maestro_env import BenchProblem, bench_problems
-from mapper.search_run import SearchRun
+from mapper.search.search_run import SearchRun
 from marl_common import brief
 from marl_runs import Context, Experiment
 
@@ -54,7 +54,7 @@ class BenchRun(Experiment):
         """The search without its audit."""
         from cost_models import load_chip
         from layers import get
-        from mapper.problem_spec import ProblemSpec
+        from mapper.search.problem_spec import ProblemSpec
 
         case = self.case
         chip = load_chip(case.accelerator)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import Chain, ChainMapping, Mapping
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 from marl_common import atomic_write, brief, parse_record, printable, read_fields
 
 CLAIM, TREE = "certificate.json", "tree.bin"

@@ -10,7 +10,8 @@ A choice of tiles is a number of boxes that are left, and then each of these: th
 (the innermost that iterates + 16 x the first inside over rows or columns, as places among tiled
 dimensions from 1; 0 for none), its tiles, and what becomes of it: of the last memory's tiles all
 loop orders are evaluated, else it is a choice of tiles in turn. All boxes that a choice does not
-list are ruled out by the model's bounds.
+list are ruled out by the model's bounds. One that is listed and ruled out is passed over, so a
+certificate holds where bounds are nearer than those it was written with.
 
 So the walk covers the space whatever the list says, and does not depend on the order in which a
 proof was found.
@@ -179,14 +180,18 @@ class ChainWalk:
         """Walk the tiles of the next memory that are listed; all others must be ruled out."""
         found = bounds.children(node, self._bound)
         needed = found.bounds < self._least
-        open_ = np.flatnonzero(needed).tolist() if self._given is None else self._listed(found)
+        listed = np.flatnonzero(needed).tolist() if self._given is None else self._listed(found)
+        open_ = [row for row in listed if row is not None]
         needed[open_] = False
         if needed.any():
             self._refuse("a box", float(found.bounds[needed].min()))
         if self._given is None:
             self._list(found, open_)
         self._count(way, bounds.options(node), tiles, {found.at(row)[1] for row in open_})
-        for row in open_:
+        for row in listed:
+            if row is None:
+                self._pass_over(len(tiles) + 1)
+                continue
             kind, mine = found.at(row)
             more, orders = (*tiles, mine), (*kinds, (*kind, bounds.halos))
             if len(more) == len(self.grid.tiles):
@@ -204,20 +209,22 @@ class ChainWalk:
             (innermost, window), tiles = found.at(row)
             self.words += [innermost + 1 + 16 * (window + 1), *tiles]
 
-    def _listed(self, found: Children) -> list[int]:
-        """Read the boxes that are left."""
+    def _listed(self, found: Children) -> list[int | None]:
+        """Read the boxes that are left; None for those that the bounds rule out by now."""
         (count,) = self._read(1)
-        if count > len(found.bounds):
-            raise CertificateError(f"tree: {count:,} boxes are listed of {len(found.bounds):,}")
         known = {found.at(row): row for row in range(len(found.bounds))}
         rows = []
         for _ in range(count):
             code, *tiles = self._read(1 + len(self.grid.dims))
-            row = known.pop(((code % 16 - 1, code // 16 - 1), tuple(tiles)), None)
-            if row is None:
-                raise CertificateError("tree: a box is listed that is none, or is ruled out")
-            rows.append(row)
+            rows.append(known.pop(((code % 16 - 1, code // 16 - 1), tuple(tiles)), None))
         return rows
+
+    def _pass_over(self, depth: int) -> None:
+        """Read the boxes inside one that need not be looked at."""
+        (count,) = self._read(1) if depth < len(self.grid.tiles) else (0,)
+        self._read(count * (1 + len(self.grid.dims)))
+        for _ in range(count):
+            self._pass_over(depth + 1)
 
     def _count(
         self, way: IntArray, known: list[IntArray], tiles: tuple[Tiles, ...], listed: set[Tiles]

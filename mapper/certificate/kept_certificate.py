@@ -24,7 +24,7 @@ from layers import TENSORS, Layer, NetworkGraph
 from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.claim_file import ChainMappingFields, Finite, MappingFields, Size
 from mapper.certificate.parts_file import PartsClaim, PartsFile
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 from mapper.staying.rooms import limits_of, room_limit
 from mapper.staying.shape_facts import BOTH, ENERGY, LATENCY, Resident, SumWeights
 from marl_common import HIDDEN, Text

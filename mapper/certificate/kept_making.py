@@ -13,7 +13,7 @@ from mapper.certificate.making import make_certificate
 if TYPE_CHECKING:
     from baselines import Proof
     from mapper.certificate.certificate_file import Certificate
-    from mapper.problem_spec import ProblemSpec
+    from mapper.search.problem_spec import ProblemSpec
     from mapper.staying.kept_network import KeptNetwork
     from mapper.staying.stay_proof import StayProof
 

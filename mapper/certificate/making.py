@@ -12,7 +12,7 @@ from mapper.certificate.certificate_file import NUMBER, Certificate, Certificate
 from mapper.certificate.chain_walk import ChainWalk
 from mapper.certificate.looks import Looks
 from mapper.certificate.named_limits import FIGURE
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 from marl_runs import made_with
 
 if TYPE_CHECKING:

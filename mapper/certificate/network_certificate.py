@@ -22,7 +22,7 @@ from mapper.certificate.checker import Checked, check_certificate, costs_of
 from mapper.certificate.claim_file import Finite, Size
 from mapper.certificate.looks import ROUNDING
 from mapper.certificate.parts_file import PartsClaim, PartsFile
-from mapper.network_runs import shapes
+from mapper.search.network_runs import shapes
 from marl_common import Text, brief
 
 NETWORK_OBJECTIVES = ("latency", "energy", "edp")

@@ -87,8 +87,8 @@ class ModelBounds:
         return WayBounds(self._brancher(spread, self.grid.fewer(way)))
 
     def _brancher(self, spread: ChainSpread, fewer: tuple[Tiles, ...]) -> ChainBrancher:
-        togo = CostsToGo(spread, self.tiles, fewer, spread.energy)
-        return ChainBrancher(spread, togo, self.powers, self.most)
+        togo = CostsToGo(spread, self.tiles, fewer)
+        return ChainBrancher(togo, self.powers, self.most)
 
     def reach(self, way: WayBounds, below: float) -> float:
         """What bounds of all ways at once, with the MAC steps of one, say of it below a value."""
@@ -122,7 +122,6 @@ class WayBounds:
     def fill(self) -> None:
         """Work out tables of MAC steps and of energy."""
         if not self._model.time.turns:
-            self._model.fill_turns()
             self._model.fill()
 
     def fill_ports(self) -> None:
@@ -135,8 +134,8 @@ class WayBounds:
 
     def options(self, node: Any) -> list[IntArray]:
         """The tiles of the next memory along each dimension that :meth:`children` bounds."""
-        tables = self._model.tables
-        return [values[tables.options(node, p).at] for p, values in enumerate(self._values)]
+        options = self._model.tables.options(node)
+        return [values[o.at] for values, o in zip(self._values, options, strict=True)]
 
     def children(self, node: Any, below: float) -> Children:
         """Choices of the next memory whose bounds are below a value."""

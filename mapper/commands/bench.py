@@ -11,7 +11,7 @@ import typer
 from mapper.commands import completion
 from mapper.commands.options import OptionError
 from mapper.commands.work_options import WorkOptions
-from mapper.output import check_writable
+from mapper.results.output import check_writable
 from marl_common import takes_records
 
 if TYPE_CHECKING:

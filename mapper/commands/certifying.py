@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from baselines import Proof
     from mapper.certificate import Certificate, KeptCertificate, NetworkCertificate, Proved
     from mapper.commands.proof_options import After
-    from mapper.found import Found
-    from mapper.network_runs import ShapeResult
-    from mapper.problem_spec import ProblemSpec
-    from mapper.standing import Standing
+    from mapper.explaining.standing import Standing
+    from mapper.search.found import Found
+    from mapper.search.network_runs import ShapeResult
+    from mapper.search.problem_spec import ProblemSpec
     from mapper.staying.kept_network import KeptNetwork
 
 CHECK = "check it with mapper validate --certificate"
@@ -41,7 +41,7 @@ def certify_layer(found: Found, standing: Standing | None, path: Path, after: Af
 def certify_network(network: str, results: Sequence[ShapeResult], path: Path, after: After) -> None:
     """Write the certificate of a network; nothing where a shape has no mapping."""
     from mapper.certificate import combine, write_network
-    from mapper.standing import standing_kept
+    from mapper.explaining.standing import standing_kept
 
     parts = []
     for result in results:

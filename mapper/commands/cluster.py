@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mapper.commands import completion
 from mapper.commands.options import LayerOption, ObjectiveOption, OptionError
 from mapper.commands.problem_options import NamedChip, NamedModel, WholeSpace
-from mapper.output import check_writable
+from mapper.results.output import check_writable
 from marl_common import LARGEST_SEED, option, suggest, takes_records
 from marl_runs import Column, print_rows, save_figure, say, tell
 

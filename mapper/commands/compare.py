@@ -19,7 +19,7 @@ from mapper.commands.options import (
 )
 from mapper.commands.problem_options import ModelledChip, SpaceOptions
 from mapper.commands.work_options import RayWork
-from mapper.output import check_writable
+from mapper.results.output import check_writable
 from marl_common import option, suggest, takes_records
 from marl_runs import go_on_with, tell
 

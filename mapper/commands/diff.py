@@ -40,7 +40,7 @@ def diff(
     Each row is a part of the mapping's file, and what the first mapping costs with this part of the
     second alone. Exit code 1: one of the two does not fit the chip.
     """
-    from mapper.mapping_changes import changes_between
+    from mapper.explaining.mapping_changes import changes_between
 
     sources = [_source(path, layer, chip.accelerator) for path in (first, second)]
     one, other = sources
@@ -78,7 +78,7 @@ def _source(path: Path, layer: str | None, accelerator: str) -> ExportSource:
     import layers
     from cost_models import load_chip
     from mapper.export.export_source import ExportSource, of_folder
-    from mapper.result_files import read_any_mapping
+    from mapper.results.result_files import read_any_mapping
 
     if path.is_dir():
         return of_folder(path)

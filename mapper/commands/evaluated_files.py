@@ -45,7 +45,7 @@ class EvaluatedFiles:
             OptionError: A mapping lacks its layer, or there are two.
         """
         import layers
-        from mapper.result_files import read_any_mapping
+        from mapper.results.result_files import read_any_mapping
 
         if (self.mapping is None) == (self.dataflow is None):
             raise OptionError(

@@ -82,8 +82,8 @@ def explain(
 
 def _explain_runs(run: str, shown: ShownRuns, as_json: bool) -> None:
     """Print how the parameters of one run or two settled, and draw them."""
-    from mapper.evolution import of_run
-    from mapper.evolution import plot as draw
+    from mapper.explaining.evolution import of_run
+    from mapper.explaining.evolution import plot as draw
     from mapper.show.evolution_table import print_evolution
     from marl_runs import Store
 

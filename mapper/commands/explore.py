@@ -107,8 +107,8 @@ def _plan(
     from mapper.explore.design_figures import objectives_of
     from mapper.explore.design_run import Workload
     from mapper.explore.exploration import ExplorePlan, check_area
-    from mapper.network_runs import shapes
     from mapper.pretrained.weights import agents_of
+    from mapper.search.network_runs import shapes
 
     names = objectives_of(designs.objectives)
     judging.check()

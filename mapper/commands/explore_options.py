@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mapper.commands.options import OptionError, picture_file
 from mapper.commands.stay_options import StayOptions
-from mapper.output import check_writable
+from mapper.results.output import check_writable
 from marl_common import LARGEST_SEED, option, suggest
 from marl_runs import tell
 

@@ -12,7 +12,7 @@ from mapper.commands import completion
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import MaybeLayer, NamedChip
 from mapper.commands.work_options import StoreOption
-from mapper.output import check_writable
+from mapper.results.output import check_writable
 from marl_common import option, takes_records
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _source(
     import layers
     from cost_models import load_chip
     from mapper.export.export_source import ExportSource, of_folder, of_run
-    from mapper.result_files import read_any_mapping
+    from mapper.results.result_files import read_any_mapping
 
     if [folder, stored.run, given.mapping].count(None) != 2:
         raise OptionError(

@@ -60,7 +60,7 @@ class MethodOptions:
         Raises:
             ValueError: An option does not go with the method.
         """
-        from mapper.methods import chosen_method
+        from mapper.search.methods import chosen_method
 
         given = pairs_of("--option", self.of_method)
         words = {"agents": self.agents, "learner": self.learner}

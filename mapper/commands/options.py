@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mapper.commands import completion
-from mapper.output import check_writable
+from mapper.results.output import check_writable
 from marl_common import LARGEST_SEED, suggest
 
 if TYPE_CHECKING:

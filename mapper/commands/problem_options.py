@@ -20,7 +20,7 @@ from marl_common import option
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain
     from layers import Layer
-    from mapper.problem_spec import ProblemSpec
+    from mapper.search.problem_spec import ProblemSpec
 
 FIELDS = {
     "rich_help_panel": "Accelerator, field by field (a number, or `none` for unlimited)",
@@ -214,7 +214,7 @@ class ProblemOptions(SpaceOptions, Limits, ModelOptions, AnyChip):
             ValueError: An option's, chip's or cost model's error.
         """
         import cost_models
-        from mapper.problem_spec import ProblemSpec, accelerator_name
+        from mapper.search.problem_spec import ProblemSpec, accelerator_name
 
         chip = self.chip()
         model = cost_models.load(self.model())

@@ -10,12 +10,12 @@ from mapper.commands.options import OptionError
 from marl_common import option
 
 if TYPE_CHECKING:
-    from mapper.problem_spec import ProblemSpec
+    from mapper.search.problem_spec import ProblemSpec
 
 
 @dataclass(frozen=True)
 class After:
-    """The proof that follows a search, see :func:`mapper.standing.standing`.
+    """The proof that follows a search, see :func:`mapper.explaining.standing.standing`.
 
     Args:
         gap: Share above the optimum at which it stops.
@@ -80,7 +80,7 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
     """
     import baselines
     from mapper.certificate import NETWORK_OBJECTIVES
-    from mapper.output import check_writable
+    from mapper.results.output import check_writable
 
     if network is not None and problem.objective not in NETWORK_OBJECTIVES:
         raise OptionError(
@@ -134,7 +134,7 @@ def budget_and_options(
             and the model has no bounds.
     """
     import baselines
-    from mapper.methods import BUDGET, FIRST_VALUE, TIMED
+    from mapper.search.methods import BUDGET, FIRST_VALUE, TIMED
 
     searcher = baselines.load(method)
     if baselines.prover_of(searcher) is None:

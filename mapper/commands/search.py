@@ -20,7 +20,7 @@ from marl_common import takes_records
 
 if TYPE_CHECKING:
     from layers import Layer
-    from mapper.problem_spec import ProblemSpec
+    from mapper.search.problem_spec import ProblemSpec
 
     Problems = Callable[[Layer, str], ProblemSpec]
 
@@ -43,7 +43,7 @@ def search(
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
     import layers
-    from mapper.output import check_writable
+    from mapper.results.output import check_writable
     from marl_runs import check_board
 
     problems = problem.problems(objective)
@@ -117,7 +117,7 @@ def _search_layer(
     """
     import baselines
     from mapper.commands.search_layer import search_layer
-    from mapper.search_run import SearchRun
+    from mapper.search.search_run import SearchRun
 
     agents = getattr(baselines.load(how["method"], **how["options"]).config, "agents", None)
     if agents not in (None, "auto"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mapper.commands.network_options import NetworkOptions
     from mapper.commands.proof_options import ProofOptions
     from mapper.commands.work_options import ResultOptions
-    from mapper.problem_spec import ProblemSpec
+    from mapper.search.problem_spec import ProblemSpec
     from mapper.staying.kept_network import KeptNetwork
     from mapper.staying.stay_proof import StayProof
 
@@ -145,7 +145,7 @@ def search_kept(
 
 def _by_token(language: LanguageModel, kept: KeptNetwork) -> dict[str, Any]:
     """A language model's pass, and the best schedule's speed and energy by token."""
-    from mapper.token_figures import TokenFigures
+    from mapper.explaining.token_figures import TokenFigures
 
     found = TokenFigures.of(language.run.new_tokens, kept.chip, kept.best.latency, kept.best.energy)
     return {"language_model": language.to_dict(), **asdict(found)}

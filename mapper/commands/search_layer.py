@@ -12,9 +12,9 @@ from marl_runs import RunFailedError, SilentReporter, go_on_with, print_json, te
 
 if TYPE_CHECKING:
     from mapper.commands.proof_options import After
-    from mapper.found import Found
-    from mapper.search_run import SearchRun
-    from mapper.standing import Standing
+    from mapper.explaining.standing import Standing
+    from mapper.search.found import Found
+    from mapper.search.search_run import SearchRun
     from marl_runs import Reporter
 
 
@@ -80,7 +80,7 @@ def _effort(run: SearchRun) -> str:
 
 def _standing(found: Found, after: After) -> Standing | None:
     """What is proven of the answer; of a search that was stopped, what its proof had reached."""
-    from mapper.standing import standing, standing_kept
+    from mapper.explaining.standing import standing, standing_kept
 
     if found.interrupted:
         return standing_kept(found)
@@ -93,7 +93,7 @@ def _search_here(
     run: SearchRun, reporter: Reporter | None
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep nothing."""
-    from mapper.found import Found
+    from mapper.search.found import Found
     from marl_runs import run_alone
 
     ended, failure = run_alone(run, reporter)
@@ -104,7 +104,7 @@ def _search(
     run: SearchRun, store: str, reporter: Reporter | None
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep the search in a store; one that is finished there is not done again."""
-    from mapper.found import Found
+    from mapper.search.found import Found
     from marl_runs import Store, run_all
 
     with Store.open(store) as opened:
@@ -118,7 +118,7 @@ def _search(
 
 def _write(found: Found, out: Path) -> OSError | None:
     """Write the result, or say why it could not be written: it is printed first."""
-    from mapper.result_files import write_result
+    from mapper.results.result_files import write_result
 
     try:
         write_result(out, found)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from layers import LanguageModel, Layer
     from mapper.commands.proof_options import After
     from mapper.commands.work_options import ResultOptions
-    from mapper.found import Found
-    from mapper.network_runs import ShapeResult, ShapeRun
-    from mapper.problem_spec import ProblemSpec
+    from mapper.explaining.token_figures import TokenFigures
     from mapper.report import NetworkShapes
-    from mapper.search_run import SearchRun
-    from mapper.token_figures import TokenFigures
+    from mapper.search.found import Found
+    from mapper.search.network_runs import ShapeResult, ShapeRun
+    from mapper.search.problem_spec import ProblemSpec
+    from mapper.search.search_run import SearchRun
     from marl_runs import Experiment
 
 PAGE = "report.html"
@@ -59,8 +59,8 @@ def search_network(asked: NetworkSearch, given: ResultOptions, after: After | No
     certificate to write. Exit code 1 says that a shape has no mapping or is not done.
     """
     import layers
-    from mapper.network_runs import plan_network, results
     from mapper.report import NetworkShapes
+    from mapper.search.network_runs import plan_network, results
 
     network, spec, search = asked.network, asked.spec, asked.search
     language = layers.language_of(network)
@@ -120,9 +120,9 @@ class _Files:
                 self.write(item.run)
 
     def _write(self, item: ShapeRun, out: Path) -> None:
-        from mapper.carry import POLICIES, POLICY
-        from mapper.found import Found
-        from mapper.result_files import write_result
+        from mapper.results.result_files import write_result
+        from mapper.search.carry import POLICIES, POLICY
+        from mapper.search.found import Found
 
         stored = self._store.runs(key=item.key)
         if item.run is None or not stored:
@@ -161,8 +161,8 @@ def _carried(carry: str | None, search: Mapping[str, Any]) -> str:
         OptionError: There is no such thing, or the method carries nothing.
     """
     import baselines
-    from mapper.carry import CARRIES, NEAREST, NOTHING
     from mapper.commands.options import OptionError
+    from mapper.search.carry import CARRIES, NEAREST, NOTHING
 
     searcher = baselines.load(search["method"], **search["options"])
     able = "warm_start" in vars(searcher.config)
@@ -184,7 +184,7 @@ def _print(
     passes: Mapping[str, float],
 ) -> None:
     from maestro_env import Objective
-    from mapper.network_runs import totals
+    from mapper.search.network_runs import totals
     from mapper.show.language import language_lines
     from mapper.show.network_table import own_name, print_network
 
@@ -254,7 +254,7 @@ def _by_token(
     language: LanguageModel | None, results: Sequence[ShapeResult], whole: Mapping[str, float]
 ) -> TokenFigures | None:
     """Speed and energy by token; None where a layer is missing, or it is no language model."""
-    from mapper.token_figures import TokenFigures
+    from mapper.explaining.token_figures import TokenFigures
 
     if language is None or any(result.cost is None for result in results):
         return None
@@ -289,7 +289,7 @@ def _row(result: ShapeResult) -> dict[str, Any]:
 
 def _proof(found: Found) -> dict[str, Any]:
     """What the search proved of its answer; nothing where it proved nothing."""
-    from mapper.standing import standing_kept
+    from mapper.explaining.standing import standing_kept
 
     proved = standing_kept(found)
     if proved is None:

@@ -11,7 +11,7 @@ from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption
 from marl_common import AsJson
 
 if TYPE_CHECKING:
-    from mapper.verdicts import Verdict
+    from mapper.results.verdicts import Verdict
 
 
 def validate(
@@ -58,7 +58,7 @@ def validate(
 
 def _validate_store(store: str, run: str | None, as_json: bool) -> None:
     """Evaluate the best mappings of a store's runs again, and print whether they hold."""
-    from mapper.verdicts import validate as check
+    from mapper.results.verdicts import validate as check
     from marl_runs import Store, print_json, say
 
     with Store.open(store, create=False) as opened:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mapper.compare.plan import Plan
-from mapper.search_run import KIND, SearchRun
+from mapper.search.search_run import KIND, SearchRun
 from marl_runs import RunStatus, Store, StoredRun, plain
 
 

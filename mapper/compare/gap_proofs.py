@@ -7,8 +7,8 @@ from typing import Any
 
 from mapper.compare.entry import Optima, place_of
 from mapper.compare.plan import Plan
-from mapper.problem_spec import ProblemSpec
-from mapper.search_run import SearchRun
+from mapper.search.problem_spec import ProblemSpec
+from mapper.search.search_run import SearchRun
 from marl_runs import Reporter, Store, plain, run_all
 
 BUDGET = 3_001

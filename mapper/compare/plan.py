@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mapper.problem_spec import ProblemSpec, accelerator_name
-from mapper.search_run import SearchRun
+from mapper.search.problem_spec import ProblemSpec, accelerator_name
+from mapper.search.search_run import SearchRun
 
 AREA_LATENCY = 4.0
 """A search for area may be this much slower than the fastest the accelerator could be."""

@@ -37,8 +37,8 @@ def of_folder(folder: Path) -> ExportSource:
         MappingError: Its mapping cannot be read.
     """
     from cost_models import chip_from
-    from mapper.problem_spec import layer_of
-    from mapper.result_files import MANIFEST, MAPPING, read_any_mapping
+    from mapper.results.result_files import MANIFEST, MAPPING, read_any_mapping
+    from mapper.search.problem_spec import layer_of
 
     manifest = folder / MANIFEST
     if not manifest.is_file():
@@ -64,7 +64,7 @@ def of_run(location: str, run: str) -> ExportSource:
         ExportError: The run is no search, or found no mapping.
     """
     from cost_models import mapping_from
-    from mapper.problem_spec import ProblemSpec
+    from mapper.search.problem_spec import ProblemSpec
     from marl_runs import Store
 
     with Store.open(location, create=False) as store:

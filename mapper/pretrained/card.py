@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict
 
-from marl_common import Count, NotNegative, Number, Text, read_fields
+from marl_common import Count, NotNegative, Number, Text
 
 
 class CardFields(BaseModel):
@@ -21,12 +19,3 @@ class CardFields(BaseModel):
     seed: Count | None = None
     trained_on: Text | None = None
     validation: dict[Text, Number | None] | None = None
-
-
-def check_card(card: Any, where: str, error: type[ValueError]) -> None:
-    """Check the card of agents.
-
-    Raises:
-        error: A field is unknown or of another type; names `where` and the field's path.
-    """
-    read_fields(CardFields, card, where, error)

@@ -8,12 +8,6 @@ from mapper.pretrained.decisions import SPREADS
 from mapper.pretrained.problem_arrays import OBJECTIVES
 from mapper.pretrained.weights import agents_of
 
-TRAINED_PES = (8, 8192)
-TRAINED_L1 = (32, 16 << 10)
-TRAINED_L2 = (2 << 10, 16 << 20)
-TRAINED_MEMORIES = (1, 4)
-TRAINED_MACS = (1, 1 << 16)
-"""Of chips that are lists of levels."""
 OPTIONS = ("co_search", "dataflow", "only", "full", "uneven")
 """Of the map space, by which it is not the default one."""
 
@@ -25,7 +19,7 @@ def outside_training(problem: Problem) -> list[str]:
         One clause each, such as ``20,000 PEs (trained: 8 to 8,192)``.
     """
     found = []
-    for name, value, (low, high) in _sizes(problem.accelerator):
+    for name, value, low, high in _sizes(problem.accelerator):
         if value is not None and not low <= value <= high:
             found.append(f"{value:,} {name} (trained: {low:,} to {high:,})")
     if problem.objective.name not in OBJECTIVES:
@@ -38,18 +32,18 @@ def outside_training(problem: Problem) -> list[str]:
     return found
 
 
-def _sizes(chip: Accelerator | Chain) -> list[tuple[str, int | None, tuple[int, int]]]:
+def _sizes(chip: Accelerator | Chain) -> list[tuple[str, int | None, int, int]]:
     """Sizes of a chip with their names, and the least and the most in training."""
     if isinstance(chip, Accelerator):
         return [
-            ("PEs", chip.num_pes, TRAINED_PES),
-            ("B of L1", chip.l1_bytes, TRAINED_L1),
-            ("B of L2", chip.l2_bytes, TRAINED_L2),
+            ("PEs", chip.num_pes, 8, 8192),
+            ("B of L1", chip.l1_bytes, 32, 16 << 10),
+            ("B of L2", chip.l2_bytes, 2 << 10, 16 << 20),
         ]
     return [
-        ("memories", len(chip.memories), TRAINED_MEMORIES),
-        ("MACs", chip.peak_macs_per_cycle, TRAINED_MACS),
-        ("axes of fan-outs", sum(len(level.fanout.axes) for level in chip.levels), (0, SPREADS)),
+        ("memories", len(chip.memories), 1, 4),
+        ("MACs", chip.peak_macs_per_cycle, 1, 1 << 16),
+        ("axes of fan-outs", sum(len(level.fanout.axes) for level in chip.levels), 0, SPREADS),
     ]
 
 

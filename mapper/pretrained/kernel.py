@@ -40,7 +40,7 @@ def see_rows(
     states: StateRow, members: IntArray, works: Seen, contexts: Float32Array,
     choices: Float32Array, legal: BoolArray, count: int, width: int,
 ) -> None:  # fmt: skip
-    """Fill in what rows observe at a decision, see `observation.Observation`.
+    """Fill in what rows observe at a decision, see `policy.Observation`.
 
     Args:
         decision: Its index.
@@ -262,8 +262,7 @@ def draw_rows(
 @entry
 def rank_rows(
     decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
-    states: StateRow, legal: BoolArray, member: IntArray, keys: Float32Array, picks: IntArray,
-    rows: int, width: int,
+    states: StateRow, keys: Float32Array, picks: IntArray, rows: int, width: int,
 ) -> None:  # fmt: skip
     """Rank the loops of each row, and carry that out; those that do not iterate stay innermost.
 
@@ -274,8 +273,6 @@ def rank_rows(
         options: Choices of any decision at most.
         which: ``(rows,)`` problem of each row.
         states: ``(rows,)``; changed.
-        legal: ``(N, width)`` loops that iterate.
-        member: ``(rows,)`` the row of `legal` of each row.
         keys: ``(rows, width)`` noisy scores, -inf where a loop does not iterate.
         picks: ``(rows, width)`` choices by rank, the outermost first; written.
         rows: Rows.
@@ -283,15 +280,15 @@ def rank_rows(
     """
     level = LEVELS - 1 - (decision - ORDER)
     for row in range(rows):
-        rank(keys, picks, row * width, width)
+        first = row * width
+        rank(keys, picks, first, width)
         if problems[which[row]].counts[decision] < 2:
             continue
         state, ranked = address(states[row]), 0
         at = (which[row] * DECISION_COUNT + decision) * options
-        for place in range(row * width, row * width + width):
-            if legal[member[row] * width + picks[place]]:
-                state.orders[level][ranked] = values[at + picks[place]]
-                ranked += 1
+        while ranked < width and keys[first + picks[first + ranked]] > -math.inf:
+            state.orders[level][ranked] = values[at + picks[first + ranked]]
+            ranked += 1
         fill_up(state, level, ranked)
 
 

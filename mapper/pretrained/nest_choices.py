@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,66 +44,73 @@ class NestChoices:
         return chip if isinstance(chip, Chain) else chip.to_levels()
 
     @cached_property
-    def deep(self) -> bool:
-        """Whether the chip is a list of levels."""
-        return isinstance(self.problem.accelerator, Chain)
+    def plan(self) -> Any:
+        """Where the parameters of a list of levels stand; None on a chip of L2 and L1."""
+        return getattr(self.problem.space, "plan", None)
 
     @cached_property
-    def memories(self) -> tuple[str, ...]:
-        """Names of the memories, from the innermost one."""
-        return tuple(level.name for level in reversed(self.chain.memories))
+    def entries(self) -> list[int]:
+        """The first entry of each memory, from the innermost one."""
+        if self.plan is None:
+            return [1, 0]
+        entries = enumerate(self.plan.entries)
+        return [e for e, entry in entries if entry.number >= 0 and not entry.part][::-1]
 
     @cached_property
-    def spreads(self) -> tuple[str, ...]:
-        """Names of the spreads, ``LEVEL.axisN``, from the outermost one; no more than `SPREADS`."""
-        if not self.deep:
-            return ("clusters", "PEs")
-        found = [p.name for p in self.problem.space.parameters if p.kind == "parallel"]
-        return tuple(name.removesuffix(".dim") for name in found[:SPREADS])
+    def spreads(self) -> list[int]:
+        """The first spread of each axis, from the outermost one; no more than `SPREADS`."""
+        if self.plan is None:
+            return [0, 1]
+        return [s for s, spread in enumerate(self.plan.spreads) if not spread.rank][:SPREADS]
 
     def name(self, decision: Decision) -> str:
         """What the map space calls the parameter, of an order the kind; empty where there is none.
 
         On a chip of two levels clusters follow from their size.
         """
-        kind, number = decision.kind, decision.number
-        dim = f"_{DIMS[decision.dim]}" if decision.dim >= 0 else ""
-        if not self.deep:
+        kind, number, d = decision.kind, decision.number, decision.dim
+        if self.plan is None:
             found = OF_TWO_LEVELS.get((kind, number), "")
-            return f"{found}{dim}" if found else ""
+            return f"{found}_{DIMS[d]}" if found and d >= 0 else found
         of_spread = kind in ("parallel", "units")
-        places = self.spreads if of_spread else self.memories
+        places = self.spreads if of_spread else self.entries
         if number >= len(places):
             return ""
-        return f"{places[number]}.{'dim' if kind == 'parallel' else kind}{dim}"
+        if of_spread:
+            spread = self.plan.spreads[places[number]]
+            column = spread.dim if kind == "parallel" else spread.units
+        else:
+            entry = self.plan.entries[places[number]]
+            column = entry.order if d < 0 else entry.tiles.get(DIMS[d], -1)
+        return self.problem.space.names[column] if column >= 0 else ""
 
     @cached_property
     def choices(self) -> list[list[int]]:
         """What each decision may choose: dimensions, units, tiles, or loops; none: no decision."""
-        asked = (p for p in self.problem.space.parameters if p.kind not in ("order", "keeps"))
-        known = {p.name: _numbers(p.choices) for p in asked}
-        return [self._of(decision, self.name(decision), known) for decision in DECISIONS]
+        return [self._of(decision, self.name(decision)) for decision in DECISIONS]
 
-    def _of(self, decision: Decision, name: str, known: dict[str, list[int]]) -> list[int]:
-        if not name:
-            return []
-        if decision.is_order:
-            moving = [DIMS.index(d) for d in self.problem.space.moving]
-            tile = name.removesuffix("order") + "tile_"
-            return [d for d in moving if not self.deep or f"{tile}{DIMS[d]}" in known]
-        if decision.kind == "units" and self.deep:
-            return self._units(known[name], known[f"{self.spreads[decision.number]}.dim"])
-        if decision.kind == "tile" and not self.deep:
-            return known.get(name, [self.problem.layer.extents[decision.dim]])
-        return known.get(name, [])
+    def _of(self, decision: Decision, name: str) -> list[int]:
+        space, number = self.problem.space, decision.number
+        if name and decision.is_order:
+            tiled = self.plan.entries[self.entries[number]].tiled if self.plan else DIMS
+            return [DIMS.index(d) for d in space.moving if d in tiled]
+        if name not in space.names:  # a filter of two levels that no tile cuts
+            whole = self.problem.layer.extents[decision.dim]
+            return [whole] if name and decision.kind == "tile" else []
+        choices: Any = space.parameters[space.index(name)].choices
+        if decision.kind == "parallel":
+            return [DIMS.index(d) for d in choices]
+        if decision.kind == "units" and self.plan is not None:
+            return self._units(np.array(choices), self.plan.spreads[self.spreads[number]].dim)
+        return list(choices)
 
-    def _units(self, units: list[int], dims: list[int]) -> list[int]:
+    def _units(self, units: IntArray, column: int) -> list[int]:
         """The units that are the fewest for their steps in some dimension, and all there are."""
-        n = np.array([self.problem.layer.extents[d] for d in dims])[:, None]
-        every = np.array(units)
-        fewest = (-(-n // -(-n // every)) == every).any(axis=0)
+        dims, layer = self.problem.space.parameters[column].choices, self.problem.layer
+        n = np.array([layer.extents[DIMS.index(str(d))] for d in dims])[:, None]
+        fewest = (-(-n // -(-n // units)) == units).any(axis=0)
         fewest[[0, -1]] = True
-        found: list[int] = every[fewest].tolist()
+        found: list[int] = units[fewest].tolist()
         return found
 
     def begin(self) -> NDArray[Any]:
@@ -111,80 +118,59 @@ class NestChoices:
         row = np.zeros((), StateRow)
         row["dims"], row["units"], row["orders"] = -1, 1, np.arange(len(DIMS))
         for decision, held in zip(DECISIONS, self.choices, strict=True):
-            if decision.kind == "tile" and held:
-                row["tiles"][decision.number, decision.dim] = held[0]
-            elif decision.kind == "parallel" and len(held) == 1:
-                row["dims"][decision.number] = held[0]
-            elif decision.kind == "units" and len(held) == 1:
-                row["units"][decision.number] = held[0]
-                if not self.deep:  # clusters follow from their size
+            if not decision.is_order and held and (len(held) == 1 or decision.kind == "tile"):
+                part_of(decision, row[None])[:] = held[0]
+                if decision.kind == "units" and self.plan is None:  # clusters follow
                     row["units"][0] = self.problem.accelerator.num_pes // held[0]
         return row
 
     def mappings(self, rows: NDArray[Any]) -> Mappings:
         """`B` mappings of ``(B,)`` records in which all is chosen."""
-        if not self.deep:
-            return MappingBatch(
-                rows["orders"][:, 1::-1].astype(np.int8),
-                rows["dims"][:, :2].astype(np.int8),
-                rows["tiles"][:, 1::-1].astype(np.int32),
-                rows["units"][:, 1].astype(np.int32),
-                None,
-            )
-        like, size = self._like, len(rows)
-        tiles = np.zeros((size, *like.tiles.shape[1:]), np.int32)
-        orders = np.tile(np.arange(len(DIMS), dtype=np.int8), (*tiles.shape[:2], 1))
-        dims = np.full((size, len(like.slots)), -1, np.int8)
+        plan, size = self.plan, len(rows)
+        depth, across = (len(plan.entries), len(plan.spreads)) if plan else (2, 2)
+        tiles = np.zeros((size, depth, len(DIMS)), np.int32)
+        orders = np.empty(tiles.shape, np.int8)
+        orders[:] = np.arange(len(DIMS))
+        dims = np.full((size, across), -1, np.int8)
         units = np.ones(dims.shape, np.int32)
-        tiles[:, self._entries] = rows["tiles"][:, : len(self.memories)]
-        orders[:, self._entries] = rows["orders"][:, : len(self.memories)]
-        dims[:, self._slots] = rows["dims"][:, : len(self.spreads)]
-        units[:, self._slots] = rows["units"][:, : len(self.spreads)]
-        keeps = None if like.keeps is None else np.repeat(self._keeps[None], size, axis=0)
-        return ChainBatch(like.levels, like.slots, tiles, orders, dims, units, keeps)
+        for name, array, places in self._fields(tiles, orders, dims, units):
+            array[:, places] = rows[name][:, : len(places)]
+        if plan is None:
+            return MappingBatch(orders, dims, tiles, units[:, 1].copy(), None)
+        keeps = None
+        if plan.keeps:  # the first entry of a memory keeps all that it holds
+            held = [
+                np.array(entry.level.holds) & (e in self.entries)
+                for e, entry in enumerate(plan.entries)
+            ]
+            keeps = np.repeat(np.array(held)[None], size, axis=0)
+        levels = tuple(entry.level.name for entry in plan.entries)
+        slots = tuple(spread.slot for spread in plan.spreads)
+        return ChainBatch(levels, slots, tiles, orders, dims, units, keeps)
 
     def rows(self, given: Any) -> NDArray[Any]:
         """``(B,)`` records of the choices that lead to mappings of the problem's space."""
         rows = np.repeat(self.begin()[None], len(given), axis=0)
-        if not self.deep:
-            rows["dims"][:, :2], rows["units"][:, 1] = given.parallel, given.cluster_size
-            rows["units"][:, 0] = self.problem.accelerator.num_pes // given.cluster_size
-            rows["tiles"][:, 1::-1], rows["orders"][:, 1::-1] = given.tiles, given.orders
-            return rows
-        rows["tiles"][:, : len(self.memories)] = given.tiles[:, self._entries]
-        rows["orders"][:, : len(self.memories)] = given.orders[:, self._entries]
-        rows["dims"][:, : len(self.spreads)] = given.dims[:, self._slots]
-        rows["units"][:, : len(self.spreads)] = given.units[:, self._slots]
+        if self.plan is None:
+            size = given.cluster_size
+            spread = given.parallel, np.stack([self.problem.accelerator.num_pes // size, size], 1)
+        else:
+            spread = given.dims, given.units
+        for name, array, places in self._fields(given.tiles, given.orders, *spread):
+            rows[name][:, : len(places)] = array[:, places]
         return rows
 
-    @cached_property
-    def _like(self) -> ChainBatch:
-        """A mapping of the space, for what all have in common."""
-        space = self.problem.space
-        like: ChainBatch = space.decode(np.zeros((1, len(space.nvec)), np.int64))
-        return like
+    def _fields(self, *arrays: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any], list[int]]]:
+        """Tiles, orders, dimensions and units of mappings, with what records call each.
 
-    @cached_property
-    def _entries(self) -> IntArray:
-        """The first entry of each memory."""
-        return np.array([self._like.levels.index(name) for name in self.memories])
-
-    @cached_property
-    def _slots(self) -> IntArray:
-        """The place of each spread among those of the mappings: the first one of its axis."""
-        named = [f"{self._like.levels[slot.entry]}.axis{slot.axis}" for slot in self._like.slots]
-        return np.array([named.index(name) for name in self.spreads], np.int64)
-
-    @property
-    def _keeps(self) -> NDArray[np.bool_]:
-        """``(E, 3)``: the first entry of a memory keeps all that it holds."""
-        kept = np.zeros((len(self._like.levels), 3), np.bool_)
-        for entry, name in zip(self._entries, self.memories, strict=True):
-            kept[entry] = self.chain.levels[self.chain.position(name)].holds
-        return kept
+        Beside them stands where in them the agents' memories and spreads are.
+        """
+        places = (self.entries, self.entries, self.spreads, self.spreads)
+        return zip(("tiles", "orders", "dims", "units"), arrays, places, strict=True)
 
 
-def _numbers(choices: Sequence[int | str]) -> list[int]:
-    if isinstance(choices[0], int):  # as all of them are, then
-        return list(cast(Sequence[int], choices))
-    return [DIMS.index(str(c)) if len(str(c)) == 1 else -1 for c in choices]
+def part_of(decision: Decision, rows: NDArray[Any]) -> IntArray:
+    """What a decision chooses in each row: ``(B,)``, of an order ``(B, D)``; no copy."""
+    name = {"parallel": "dims", "units": "units", "tile": "tiles", "order": "orders"}
+    found: IntArray = rows[name[decision.kind]][:, decision.number]
+    return found[:, decision.dim] if decision.kind == "tile" else found

@@ -67,16 +67,17 @@ def scores(
     """
     from mapper.pretrained.kernel import rectify_rows, score_rows
 
-    own = {name.removeprefix(f"{kind}."): array for name, array in weights.items()}
+    def own(name: str) -> Float32Array:
+        return weights[f"{kind}.{name}"]
+
     hidden = context
     for name in ("context1", "context2"):
-        hidden = _product(hidden, own[f"{name}.weight"])
-        rectify_rows(hidden, own[f"{name}.bias"], *hidden.shape)
-    query, direct = (_product(hidden, own[f"{name}.weight"]) for name in ("query", "direct"))
-    biases = own["query.bias"], own["direct.bias"]
+        hidden = _product(hidden, own(f"{name}.weight"))
+        rectify_rows(hidden, own(f"{name}.bias"), *hidden.shape)
+    query, direct = _product(hidden, own("query.weight")), _product(hidden, own("direct.weight"))
+    fixed = own("query.bias"), own("direct.bias"), own("choice.weight"), own("pointer")
     inside, out = np.empty(POINTER, np.float32), np.empty(legal.shape, np.float32)
-    pointer = own["choice.weight"], own["pointer"]
-    score_rows(choices, legal, query, direct, *biases, *pointer, inside, out, *legal.shape)
+    score_rows(choices, legal, query, direct, *fixed, inside, out, *legal.shape)
     return out
 
 

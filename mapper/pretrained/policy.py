@@ -1,4 +1,8 @@
-"""The agents' policy: decision by decision a mapping stands, for many problems at once."""
+"""The agents' policy: decision by decision a mapping stands, for many problems at once.
+
+What agents observe are logarithms, shares or flags, so that a network meets the same ranges on any
+layer and any chip.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.pretrained.decisions import DECISIONS, Decision
+from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import Weights, scores
-from mapper.pretrained.observation import Observation, observe
 from mapper.pretrained.problem_arrays import ProblemArrays
-from mapper.pretrained.seen_records import D
+from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, D
 from marl_common import BoolArray, Float32Array, IntArray
 
 Rows = NDArray[Any]
 """``(B,)`` records `seen_records.StateRow`."""
 TINY = np.float32(1e-30)
 """No noise is infinite."""
+
+
+class Observation(NamedTuple):
+    """What `B` agents observe at one decision.
+
+    Args:
+        context: ``(B, CONTEXT_FEATURES)`` float32: problem, choices so far, the decision.
+        choices: ``(B, C, CHOICE_FEATURES)`` float32.
+        legal: ``(B, C)`` bool: what the buffers hold, or, of an order, the loops that iterate.
+    """
+
+    context: NDArray[np.float32]
+    choices: NDArray[np.float32]
+    legal: NDArray[np.bool_]
 
 
 class Taken(NamedTuple):
@@ -60,8 +78,7 @@ class MappingPolicy:
         arrays: ProblemArrays,
         which: IntArray,
         rng: np.random.Generator,
-        temperature: Float32Array | None = None,
-        kept: list[Taken] | None = None,
+        temperature: Float32Array | float = 1.0,
     ) -> Rows:
         """Let the agents choose.
 
@@ -69,9 +86,8 @@ class MappingPolicy:
             arrays: The problems.
             which: ``(B,)`` the problem of each proposal.
             rng: Randomness.
-            temperature: ``(B, DECISIONS)`` of each row's draw at each decision; 1 by default, 0
+            temperature: ``(DECISIONS, B)`` of each row's draw at each decision, or one of all; 0
                 takes the likeliest choice.
-            kept: Gets every decision, for training and for explanations.
 
         Returns:
             ``(B,)`` records `seen_records.StateRow`.
@@ -81,9 +97,7 @@ class MappingPolicy:
         rows: Rows = arrays.begins[which]
         count, values, decisions = len(which), arrays.values, _open(arrays, which)
         given = arrays.rows, values, values.shape[2], which, rows
-        warm = np.ones((len(DECISIONS), count), np.float32)
-        if temperature is not None:
-            warm[:] = temperature.T
+        warm = np.full((len(DECISIONS), count), temperature, np.float32)
         # rows whose choices so far are alike observe the same
         problems = len(arrays.nests)
         table = np.empty(max(count * values.shape[2], problems), np.int64)
@@ -94,16 +108,45 @@ class MappingPolicy:
             found, still = self.score(decision, seen), warm[decision.place]
             if decision.is_order:
                 waits = rng.standard_exponential((count, width), np.float32)
-                keys = found[member] - np.log(np.maximum(waits, TINY)) * still[:, None]
+                found = found[member] - np.log(np.maximum(waits, TINY)) * still[:, None]
                 picks = np.empty((count, width), np.int64)
-                rank_rows(decision.place, *given, seen.legal, member, keys, picks, count, width)
+                rank_rows(decision.place, *given, found, picks, count, width)
             else:
                 draws, picks = rng.random(count), np.empty((count, 1), np.int64)
                 draw_rows(decision.place, *given, found, member, still, draws, picks, count, width)
-            if kept is not None:
-                kept.append(Taken(decision, seen.take(member), picks))
             groups = group_rows(picks, picks.shape[1], table, member, first, count, groups, width)
         return rows
+
+
+def observe(
+    decision: int,
+    arrays: ProblemArrays,
+    which: IntArray,
+    rows: Rows,
+    members: IntArray,
+    width: int,
+) -> Observation:
+    """What some rows observe.
+
+    Args:
+        decision: Its index.
+        arrays: The problems.
+        which: ``(B,)`` the problem of each row.
+        rows: ``(B,)`` records `seen_records.StateRow`: the choices so far.
+        members: ``(N,)`` the rows that observe.
+        width: Choices of the decision at most.
+    """
+    from mapper.pretrained.kernel import see_rows
+
+    count, values = len(members), arrays.values
+    found = Observation(
+        np.zeros((count, CONTEXT_FEATURES), np.float32),
+        np.zeros((count, width, CHOICE_FEATURES), np.float32),
+        np.zeros((count, width), np.bool_),
+    )
+    given = arrays.rows, values, values.shape[2], which, rows, members, arrays.work
+    see_rows(decision, *given, *found, count, width)
+    return found
 
 
 def replay(arrays: ProblemArrays, which: IntArray, given: Rows) -> list[Taken]:
@@ -120,7 +163,7 @@ def replay(arrays: ProblemArrays, which: IntArray, given: Rows) -> list[Taken]:
     for decision, width in _open(arrays, which):
         seen = observe(decision.place, arrays, which, rows, np.arange(len(which)), width)
         picks, among = _picks(decision, arrays, which, given, seen.legal)
-        _part(decision, rows)[:] = _part(decision, given)
+        part_of(decision, rows)[:] = part_of(decision, given)
         if (decision.kind, decision.number) == ("units", 1):  # clusters follow where PEs are shared
             pooled = arrays.rows["pool"][which] > 0
             rows["units"][pooled, 0] = given["units"][pooled, 0]
@@ -131,15 +174,8 @@ def replay(arrays: ProblemArrays, which: IntArray, given: Rows) -> list[Taken]:
 
 def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
     """Decisions in which a problem has something to choose, and how many choices there are."""
-    most = arrays.counts[np.unique(which)].max(axis=0)
+    most = arrays.rows["counts"][np.unique(which)].max(axis=0)
     return [(decision, n) for decision, n in zip(DECISIONS, most.tolist(), strict=True) if n > 1]
-
-
-def _part(decision: Decision, rows: Rows) -> IntArray:
-    """What a decision chooses in each row: ``(B,)``, of an order ``(B, D)``; no copy."""
-    name = {"parallel": "dims", "units": "units", "tile": "tiles", "order": "orders"}
-    found: IntArray = rows[name[decision.kind]][:, decision.number]
-    return found[:, decision.dim] if decision.kind == "tile" else found
 
 
 def _picks(
@@ -147,12 +183,12 @@ def _picks(
 ) -> tuple[IntArray, BoolArray]:
     """The picks, as in :class:`Taken`, of given mappings, and ``(B,)`` which are among choices."""
     width = legal.shape[1]
-    values, part = arrays.values[which, decision.place, :width], _part(decision, given)
+    values, part = arrays.values[which, decision.place, :width], part_of(decision, given)
     if decision.is_order:
         place = np.argsort(part, axis=1)  # dimension -> place
         rank = np.take_along_axis(place, values, axis=1)
         ranks = np.argsort(np.where(legal, rank, D), axis=1, kind="stable")
         return ranks, np.ones(len(which), np.bool_)
-    inside = np.arange(width) < arrays.counts[which, decision.place][:, None]
+    inside = np.arange(width) < arrays.rows["counts"][which, decision.place][:, None]
     match = inside & (values == part[:, None])
     return match.argmax(axis=1)[:, None], match.any(axis=1)

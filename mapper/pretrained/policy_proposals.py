@@ -68,10 +68,10 @@ def proposed(
 
 
 def temperatures(draw: IntArray) -> Float32Array:
-    """``(B, DECISIONS)`` temperature at each decision of draws by number; 0 of the first."""
-    found = np.full((len(draw), len(DECISIONS)), NARROW, np.float32)
-    found[:, :TILE] = np.where(draw % 2, WIDE, 1.0)[:, None]
-    found[draw == 0] = 0.0
+    """``(DECISIONS, B)`` temperature at each decision of draws by number; 0 of the first."""
+    found = np.full((len(DECISIONS), len(draw)), NARROW, np.float32)
+    found[:TILE] = np.where(draw % 2, WIDE, 1.0)
+    found[:, draw == 0] = 0.0
     return found
 
 

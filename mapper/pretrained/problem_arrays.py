@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import Axis, ChainLevel
-from layers import DIMS, Layer
+from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.decisions import DECISIONS, LEVELS, TILE
 from mapper.pretrained.level_features import features_of_levels, scaled_log
 from mapper.pretrained.nest_choices import NestChoices
-from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen, StateRow
+from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen
 from marl_common import IntArray
 
 OBJECTIVES = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
@@ -45,12 +44,6 @@ class ProblemArrays(NamedTuple):
     nests: tuple[NestChoices, ...]
     work: NDArray[Any]
 
-    @property
-    def counts(self) -> IntArray:
-        """``(M, DECISIONS)`` choices of each decision; of an order, loops that can iterate."""
-        counts: IntArray = self.rows["counts"]
-        return counts
-
 
 def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     """The arrays of problems."""
@@ -61,11 +54,9 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
         for place, held in enumerate(nest.choices):
             if held:
                 values[row, place, : len(held)] = held
-    begins = np.zeros(len(nests), StateRow)
-    found = np.zeros(len(nests), ProblemRow)
-    for number, nest in enumerate(nests):
-        begins[number] = nest.begin()
-        _fill(found[number], nest)
+    found, begins = np.zeros(len(nests), ProblemRow), np.stack([nest.begin() for nest in nests])
+    for row, nest in zip(found, nests, strict=True):
+        _fill(row, nest)
     return ProblemArrays(found, values, begins, nests, _WORK.copy())
 
 
@@ -87,29 +78,25 @@ def _fill(row: Any, nest: NestChoices) -> None:
     """Write a problem down."""
     problem, chain = nest.problem, nest.chain
     layer, counts = problem.layer, [len(held) for held in nest.choices]
-    row["extents"], row["window"], row["coupling"] = layer.extents, _window(layer), layer.coupling
-    row["memories"], row["counts"] = len(nest.memories), counts
+    row["extents"], row["coupling"] = layer.extents, layer.coupling
+    row["window"] = layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
+    row["memories"], row["counts"] = len(nest.entries), counts
     row["tiled"] = np.array(counts[TILE : TILE + LEVELS * len(DIMS)]).reshape(LEVELS, -1) > 0
     row["capacity"], row["own"] = np.inf, np.inf
     for number, level in enumerate(reversed(chain.memories)):
-        _fill_memory(row, number, level, nest)
+        _fill_memory(row, number, level.buffer, nest)
     _fill_spreads(row, nest)
-    row["levels"][: len(nest.memories) + 1] = features_of_levels(layer, chain)
-    row["features"] = _features(nest)
+    row["levels"][: len(nest.entries) + 1] = features_of_levels(layer, chain)
+    row["features"] = _features(nest, row["window"].tolist())
 
 
-def _fill_memory(row: Any, number: int, level: ChainLevel, nest: NestChoices) -> None:
+def _fill_memory(row: Any, number: int, buffer: Any, nest: NestChoices) -> None:
     """Capacities of a memory, and what an element takes; outputs are held as partial sums."""
-    buffer, copies = level.buffer, _copies(nest.problem)
-    inputs, filters, _, psums = nest.chain.widths
+    copies, (inputs, filters, _, psums) = _copies(nest.problem), nest.chain.widths
     row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
     row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
-    row["bits"][number] = [
-        width * min(twice, copies) * held
-        for width, twice, held in zip(
-            (inputs, filters, psums), buffer.copies, buffer.holds, strict=True
-        )
-    ]
+    widths = np.array([inputs, filters, psums]) * np.minimum(buffer.copies, copies)
+    row["bits"][number] = widths * buffer.holds
     row["shares"][number] = buffer.sharing
 
 
@@ -117,26 +104,16 @@ def _fill_spreads(row: Any, nest: NestChoices) -> None:
     """Where spreads stand, and what they may share; PEs of two levels are all below L2."""
     row["spreads"], row["below"] = len(nest.spreads), -1
     row["shared"] = 1
-    if not nest.deep:
+    if nest.plan is None:
         pes = nest.problem.accelerator.num_pes
         row["pool"], row["below"][:2], row["most"][:2] = pes, 1, pes
         return
-    levels = {level.name: level for level in nest.chain.levels}
-    outside = len(nest.memories)
-    standing = {}
-    for level in nest.chain.levels:
-        outside -= level.is_memory and level is not nest.chain.levels[0]
-        standing[level.name] = outside
-    held: list[tuple[str, Axis]] = []
-    for s, spread in enumerate(nest.spreads):
-        name, _, number = spread.rpartition(".axis")
-        axis = levels[name].fanout.axes[int(number)]
-        row["below"][s], row["most"][s] = standing[name], axis.units
-        row["shared"][s] = axis.multicast, axis.reduce
-        for other, (beside, one) in enumerate(held):
-            terms = (one.multicast, one.reduce) != (axis.multicast, axis.reduce)
-            row["rivals"][s][other] = beside == name and terms
-        held.append((name, axis))
+    for s, place in enumerate(nest.spreads):
+        spread = nest.plan.spreads[place]
+        inside = sum(entry <= spread.slot.entry for entry in nest.entries)
+        row["below"][s], row["most"][s] = len(nest.entries) - inside, spread.axis.units
+        row["shared"][s] = spread.axis.multicast, spread.axis.reduce
+        row["rivals"][s][:s] = [other in spread.rivals for other in nest.spreads[:s]]
 
 
 def _copies(problem: Problem) -> int:
@@ -144,11 +121,7 @@ def _copies(problem: Problem) -> int:
     return int(getattr(problem.cost_model, "buffers", 2))
 
 
-def _window(layer: Layer) -> tuple[int, int, int, int]:
-    return layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
-
-
-def _features(nest: NestChoices) -> list[float]:
+def _features(nest: NestChoices, window: list[int]) -> list[float]:
     problem, chain = nest.problem, nest.chain
     layer, dram = problem.layer, chain.levels[0]
     weights = weights_of(problem)
@@ -158,10 +131,10 @@ def _features(nest: NestChoices) -> list[float]:
         *(scaled_log(n) for n in layer.extents),
         *(float(bool(c)) for c in layer.coupling[1]),
         *(float(layer.coupling[2][DIMS.index(d)]) for d in "KC"),
-        *(scaled_log(v) for v in _window(layer)),
+        *(scaled_log(v) for v in window),
         scaled_log(chain.lanes),
         scaled_log(chain.peak_macs_per_cycle),
-        len(nest.memories) / 5,
+        len(nest.entries) / 5,
         *weights,
         float(weights == (1.0, 1.0)),
         *(scaled_log(size) for size in tensors),
@@ -171,6 +144,6 @@ def _features(nest: NestChoices) -> list[float]:
         float(dram.shared_bw),
         *(scaled_log(bits) for bits in chain.widths),
         *([0.0, 1.0] if dram.read_bw is None else [scaled_log(dram.read_bw), 0.0]),
-        float(nest.deep),
+        float(nest.plan is not None),
         float(_copies(problem) == 2),
     ]

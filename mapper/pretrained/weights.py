@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from layers import DIMS
 from mapper.pretrained.network import Weights, shapes
 from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES
-from marl_common import atomic_write, brief, parse_record
+from marl_common import atomic_write, brief, parse_record, read_fields
 from marl_runs import plain
 
 VERSION = 4
@@ -82,40 +82,39 @@ def load(path: str | Path) -> Agents:
             f"({metadata.get('format', 'none')}, expected {_format()}); train them anew with "
             "`mapper pretrain`"
         )
-    _check_members(path)
-    unknown = sorted(set(metadata) - {"format", "card", "sha256"})
-    if unknown:
-        raise PretrainedError(
-            f"--pretrained {path}: unknown member {brief(unknown[0])}; expected format, card and "
-            "sha256"
-        )
-    text = metadata.get("card", "{}")
-    card = _card(path, text)
-    named = metadata.get("sha256")
-    if named is not None and named != _checksum(arrays, text):
-        raise _damaged(path, "its arrays and its card are not those that its sha256 names")
-    _check(path, arrays)
-    if named is None:
-        raise _damaged(path, "it has no sha256")
-    size = sum(array.size for array in arrays.values())
-    if card.get("parameters", size) != size:
-        raise _damaged(path, f"card: parameters: got {card['parameters']}, expected {size}")
-    return Agents(arrays, card)
+    return Agents(arrays, _checked_card(path, arrays, metadata))
 
 
-def _check_members(path: Path) -> None:
-    """Check that no member is named twice: safetensors reads the last."""
-    with path.open("rb") as file:
+def _checked_card(path: Path, arrays: Weights, metadata: dict[str, str]) -> dict[str, Any]:
+    """The card of a file, once all members are those of agents."""
+    from mapper.pretrained.card import CardFields
+
+    where = f"--pretrained {path}"
+    with path.open("rb") as file:  # of a member that is named twice safetensors reads the last
         size = int.from_bytes(file.read(8), "little")
-        parse_record(file.read(size), f"--pretrained {path}: header", PretrainedError)
-
-
-def _card(path: Path, text: str) -> dict[str, Any]:
-    from mapper.pretrained.card import check_card
-
-    where = f"--pretrained {path}: card"
-    card: dict[str, Any] = parse_record(text, where, PretrainedError)
-    check_card(card, where, PretrainedError)
+        parse_record(file.read(size), f"{where}: header", PretrainedError)
+    for name in sorted(set(metadata) - {"format", "card", "sha256"})[:1]:
+        raise PretrainedError(
+            f"{where}: unknown member {brief(name)}; expected format, card and sha256"
+        )
+    text, named = metadata.get("card", "{}"), metadata.get("sha256")
+    card: dict[str, Any] = parse_record(text, f"{where}: card", PretrainedError)
+    read_fields(CardFields, card, f"{where}: card", PretrainedError)
+    size = sum(array.size for array in arrays.values())
+    told = card.get("parameters", size)
+    for wrong, why in (
+        (
+            named not in (None, _checksum(arrays, text)),
+            "its arrays and its card are not those that its sha256 names",
+        ),
+        (not _are_networks(arrays), "its arrays are not those of the agents"),
+        (named is None, "it has no sha256"),
+        (told != size, f"card: parameters: got {told}, expected {size}"),
+    ):
+        if wrong:
+            raise PretrainedError(
+                f"{where}: {why}; the file is damaged, train them anew with `mapper pretrain`"
+            )
     return card
 
 
@@ -128,19 +127,12 @@ def _checksum(arrays: Mapping[str, NDArray[Any]], card: str) -> str:
     return found.hexdigest()
 
 
-def _damaged(path: Path, why: str) -> PretrainedError:
-    return PretrainedError(
-        f"--pretrained {path}: {why}; the file is damaged, train them anew with `mapper pretrain`"
-    )
-
-
-def _check(path: Path, arrays: Weights) -> None:
-    width = arrays.get("parallel.context1.bias", np.empty(0))
-    expected = shapes(width.size) if width.ndim == 1 and width.size else None
-    whole = all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values())
+def _are_networks(arrays: Weights) -> bool:
+    """Whether arrays are those of the agents' networks, of any width, and finite."""
+    width = arrays.get("parallel.context1.bias", np.empty(0)).shape[:1]
     found = {name: array.shape for name, array in arrays.items()}
-    if not whole or found != expected:
-        raise _damaged(path, "its arrays are not those of the agents")
+    whole = all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values())
+    return whole and 0 not in width and found == shapes(*width)
 
 
 def _format() -> str:

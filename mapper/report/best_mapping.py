@@ -21,7 +21,7 @@ from layers import Layer
 from maestro_env import LevelPicture, level_pictures
 from mapper.compare.entry import ComparedCase, of_stored
 from mapper.compare.summary import Summary
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 from mapper.show.chain import what_limits as chain_limits
 from mapper.show.limits import slowest_part, what_limits
 from marl_common import engineering

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from mapper.explaining.token_figures import TokenFigures
 from mapper.explore.design_figures import figures_of
 from mapper.explore.explore_file import ExploredDesigns
 from mapper.explore.mapping_pool import NetworkPoint
 from mapper.report.best_mapping import WHOLE, BestMapping
 from mapper.report.fronts import FrontView
 from mapper.report.roofline import roofline
-from mapper.token_figures import TokenFigures
 from marl_common import engineering
 
 PARTS = ("MAC", "L1", "NoC", "L2", "L3", "L4", "L5", "DRAM", "leakage", WHOLE)

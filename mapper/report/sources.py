@@ -10,10 +10,10 @@ from typing import Any
 
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.explore_file import ExploredDesigns, explored_in
-from mapper.problem_spec import ProblemSpec, layer_of
 from mapper.report.errors import ReportError as ReportError
 from mapper.report.networks import NETWORK, NetworkShapes, read_network
-from mapper.search_run import KIND
+from mapper.search.problem_spec import ProblemSpec, layer_of
+from mapper.search.search_run import KIND
 from marl_common import brief, read_json, read_yaml
 from marl_runs import RunStatus, Store, StoredRun
 

@@ -10,7 +10,7 @@ from marl_common import engineering
 from marl_runs import Column, print_rows, say
 
 if TYPE_CHECKING:
-    from mapper.mapping_changes import Changes
+    from mapper.explaining.mapping_changes import Changes
 
 FIGURES = (("latency_cycles", "cycles"), ("energy_nj", "nJ"))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from marl_runs import Column, print_rows
 
 if TYPE_CHECKING:
-    from mapper.evolution import Evolution
+    from mapper.explaining.evolution import Evolution
 
 
 def print_evolution(name: str, evolution: Evolution) -> None:

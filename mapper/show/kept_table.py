@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from cost_models import Accelerator, Chain
 from layers import LanguageModel
+from mapper.explaining.token_figures import TokenFigures
 from mapper.show.language import language_lines
 from mapper.show.network_table import own_name
 from mapper.staying.kept_figures import comparison, kept_rows, stay_lines
 from mapper.staying.kept_network import KeptNetwork
 from mapper.staying.network_result import NetworkResult, NodeResult
 from mapper.staying.rooms import home_of
-from mapper.token_figures import TokenFigures
 from marl_runs import Column, print_rows, say
 
 FIGURES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cost_models import ChainMapping, ReasonCode, hierarchy, loop_nest, nest_of_loops
-from mapper.manifest import search_manifest
+from mapper.results.result_files import search_manifest
 from mapper.show.chain import print_chain_details
 from mapper.show.chain import what_limits as chain_limits
 from mapper.show.cost import bounds_of, cost_values, print_costs
@@ -18,8 +18,8 @@ from marl_runs import say, tell
 if TYPE_CHECKING:
     from cost_models import Cost, Infeasible
     from maestro_env import Problem
-    from mapper.found import Found
-    from mapper.standing import Standing
+    from mapper.explaining.standing import Standing
+    from mapper.search.found import Found
 
 
 def result_values(found: Found, standing: Standing | None = None) -> dict[str, Any]:

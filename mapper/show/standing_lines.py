@@ -10,7 +10,7 @@ from marl_runs import say
 
 if TYPE_CHECKING:
     from maestro_env import Problem
-    from mapper.standing import Standing
+    from mapper.explaining.standing import Standing
 
 WHY = {
     "timeout": "the proof ran out of time",

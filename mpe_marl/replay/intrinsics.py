@@ -8,20 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+
+from marl_common import copy_bytes, intrinsic, ir, row_pointer
 
 _BYTE = ir.IntType(8).as_pointer()
 _INT32 = ir.IntType(32)
 _READ, _KEEP, _DATA = 0, 3, 1  # llvm.prefetch: a read, keep in all caches, data cache
-
-
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: list[Any]) -> Any:
-    view = context.make_array(kind)(context, builder, array)
-    at = cgutils.get_item_pointer(context, builder, kind, view, index, wraparound=False)
-    return builder.bitcast(at, _BYTE)
 
 
 @intrinsic
@@ -30,7 +23,7 @@ def prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
     signature = types.void(array, types.intp, types.intp)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        at = _pointer(context, builder, sig.args[0], args[0], [args[1], args[2]])
+        at = row_pointer(context, builder, sig.args[0], args[0], [args[1], args[2]])
         kind = ir.FunctionType(ir.VoidType(), [_BYTE, _INT32, _INT32, _INT32])
         function = builder.module.declare_intrinsic("llvm.prefetch", [_BYTE], kind)
         builder.call(function, [at, *(_INT32(v) for v in (_READ, _KEEP, _DATA))])
@@ -46,9 +39,9 @@ def copy_row(typing_context: Any, target: Any, to: Any, source: Any, row: Any, n
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         zero = context.get_constant(types.intp, 0)
-        into = _pointer(context, builder, sig.args[0], args[0], [args[1], zero])
-        out_of = _pointer(context, builder, sig.args[2], args[2], [args[3], zero])
-        cgutils.raw_memcpy(builder, into, out_of, args[4], 1)
+        into = row_pointer(context, builder, sig.args[0], args[0], [args[1], zero])
+        out_of = row_pointer(context, builder, sig.args[2], args[2], [args[3], zero])
+        copy_bytes(builder, into, out_of, args[4])
         return context.get_dummy_value()
 
     return signature, generate

@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils
-from numba.extending import intrinsic
+from marl_common import call_llvm, intrinsic, ir
 
 LN2_HIGH = 0.693145751953125
 """ln 2 in few enough bits that a whole number times it is exact; the rest is another number."""
@@ -34,24 +32,17 @@ def exponential(typing_context: Any, vector: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         x, kind = args[0], args[0].type
         bits, fraction, bias, degree = FORMATS[str(kind.element)]
-        name = f"v{kind.count}{kind.element.intrinsic_name}"
-
-        def call(function: str, *given: Any) -> Any:
-            signature = ir.FunctionType(kind, [kind] * len(given))
-            intrinsics = cgutils.get_or_insert_function(
-                builder.module, signature, f"llvm.{function}.{name}"
-            )
-            return builder.call(intrinsics, given)
-
         lowest, highest = (1 - bias) * math.log(2), bias * math.log(2)
         high = builder.fcmp_ordered(">", x, _constant(kind, highest))
         x = builder.select(high, _constant(kind, highest), x)
-        n = call("rint", builder.fmul(x, _constant(kind, 1 / math.log(2))))
-        rest = call("fmuladd", n, _constant(kind, -LN2_HIGH), x)
-        rest = call("fmuladd", n, _constant(kind, -LN2_LOW), rest)
+        n = call_llvm(builder, "rint", builder.fmul(x, _constant(kind, 1 / math.log(2))))
+        rest = call_llvm(builder, "fmuladd", n, _constant(kind, -LN2_HIGH), x)
+        rest = call_llvm(builder, "fmuladd", n, _constant(kind, -LN2_LOW), rest)
         series = _constant(kind, 1 / math.factorial(degree))
         for power in range(degree - 1, -1, -1):
-            series = call("fmuladd", series, rest, _constant(kind, 1 / math.factorial(power)))
+            series = call_llvm(
+                builder, "fmuladd", series, rest, _constant(kind, 1 / math.factorial(power))
+            )
         whole = ir.VectorType(ir.IntType(bits), kind.count)
         number = builder.fcmp_ordered("ord", x, x)  # nan has no whole number
         n = builder.select(number, n, ir.Constant(kind, None))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from marl_common import inner_function
+from marl_common import at_number, inner_function, intrinsic, ir
 from sparse_training.kernels.tiles import TileSpan, clear
 from sparse_training.kernels.vectors import NARROW, vector_of
 
@@ -27,7 +24,7 @@ def _turner(switched: bool) -> Any:
 
             def place(numbers: Any, first: Any, each: Any, i: int) -> Any:
                 offset = builder.add(first, builder.mul(each, each.type(i)))
-                return builder.bitcast(cgutils.gep(builder, numbers, offset), kind.as_pointer())
+                return builder.bitcast(at_number(builder, numbers, offset), kind.as_pointer())
 
             def row(numbers: Any, i: int) -> Any:
                 return builder.load(place(numbers, at, stride, i), align=align)

@@ -14,17 +14,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+
+from marl_common import (
+    HAS_AVX512,
+    PrimitiveModel,
+    at_number,
+    call_llvm,
+    intrinsic,
+    ir,
+    register_model,
+)
 
 KINDS: dict[torch.dtype, Any] = {torch.float32: np.float32, torch.float64: np.float64}
 """Types of numbers that are served, as compiled code is told them."""
 NARROW = 64
 """Bytes of the partial sums of a weight's gradient."""
-WIDE = 256 if get_host_cpu_features().get("avx512f") else 128
+WIDE = 256 if HAS_AVX512 else 128
 """Bytes of a tile's row: four rows of sums and one of inputs fit into a CPU's registers."""
 
 
@@ -42,7 +48,7 @@ class VectorType(types.Type):
 
 
 @register_model(VectorType)
-class VectorModel(models.PrimitiveModel):
+class VectorModel(PrimitiveModel):
     """A vector is one of LLVM's."""
 
     def __init__(self, manager: Any, vector: VectorType) -> None:
@@ -94,14 +100,14 @@ def after(typing_context: Any, numbers: Any, count: Any) -> Any:
     """``after(numbers, count)``: the numbers without the first `count`."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return cgutils.gep(builder, *args)
+        return at_number(builder, *args)
 
     return numbers(numbers, types.intp), generate
 
 
 def _place(context: Any, builder: Any, sig: Any, args: Any, lanes: int) -> Any:
     """Pointer to a vector that begins at the given one of some numbers."""
-    at = cgutils.gep(builder, args[0], args[1])
+    at = at_number(builder, args[0], args[1])
     scalar = context.get_value_type(sig.args[0].dtype)
     return builder.bitcast(at, ir.VectorType(scalar, lanes).as_pointer())
 
@@ -145,9 +151,7 @@ def _splat(builder: Any, number: Any, lanes: int) -> Any:
 
 
 def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    name = f"llvm.fmuladd.v{a.type.count}{a.type.element.intrinsic_name}"
-    kind = ir.FunctionType(a.type, [a.type] * 3)
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
+    return call_llvm(builder, "fmuladd", a, b, c)
 
 
 @intrinsic
@@ -226,10 +230,8 @@ def inverse_root(typing_context: Any, vector: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = args[0].type
-        name = f"llvm.sqrt.v{kind.count}{kind.element.intrinsic_name}"
-        signature = ir.FunctionType(kind, [kind])
-        root = cgutils.get_or_insert_function(builder.module, signature, name)
-        return builder.fdiv(ir.Constant(kind, [1.0] * kind.count), builder.call(root, args))
+        root = call_llvm(builder, "sqrt", *args)
+        return builder.fdiv(ir.Constant(kind, [1.0] * kind.count), root)
 
     return vector(vector), generate
 

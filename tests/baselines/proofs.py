@@ -1,7 +1,5 @@
 """Random small problems, brute force over all of their mappings, and boxes around mappings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

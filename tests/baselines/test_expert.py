@@ -1,7 +1,5 @@
 """Hand mappings of the named dataflows."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -22,9 +20,7 @@ CHIPS = ("edge", "cloud", "archgym")
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", DATAFLOWS)
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_hand_mapping_is_feasible_and_lies_in_the_space_of_its_dataflow(
-    layer: str, name: str, chip: str
-) -> None:
+def test_a_hand_mapping_is_feasible_and_lies_in_the_space_of_its_dataflow(layer, name, chip):
     problem = Problem(layer, chip, space={"dataflow": name})
     result = baselines.load("expert", dataflow=name).search(problem, 100, 0)
     assert math.isfinite(result.best_value)
@@ -37,7 +33,6 @@ def test_no_tile_could_be_larger(name: str) -> None:
     layer, chip = layers.parse("vgg16.4"), Accelerator.load("edge")
     space = MapSpace(layer, chip, dataflow=name)
     mapping = hand_mapping(space, dataflow_named(name))
-    assert mapping is not None
     clusters = chip.num_pes // mapping.cluster_size
     extents = dict(zip(DIMS, layer.extents, strict=True))
     useful = [dict(extents), dict(mapping.tiles[0])]
@@ -86,7 +81,6 @@ def test_a_model_that_refuses_a_tiling_is_asked_for_smaller_ones() -> None:
     problem = Problem("vgg16.4", "edge", limits=limits)
     result = baselines.load("expert", dataflow="nvdla").search(problem, 20, 0)
     assert result.samples > 1
-    assert result.cost is not None
     assert result.cost.l1_bytes <= 100
 
 

@@ -1,7 +1,5 @@
 """Loop nests as numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

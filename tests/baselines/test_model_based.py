@@ -35,9 +35,7 @@ def test_batches_grow_with_what_is_known() -> None:
     ("name", "package", "startup", "budget"),
     [("bo", "botorch", 200, 220), ("tpe", "optuna", 20, 1_050)],
 )
-def test_the_whole_budget_is_spent_and_nothing_global_is_touched(
-    name: str, package: str, startup: int, budget: int
-) -> None:
+def test_the_whole_budget_is_spent_and_nothing_global_is_touched(name, package, startup, budget):
     pytest.importorskip(package, reason="needs the extra `bo`")
     threads = torch.get_num_threads()
     torch.set_num_threads(2)

@@ -1,7 +1,5 @@
 """Proofs on every chip of the library, and what an odd question is answered."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

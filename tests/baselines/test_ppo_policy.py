@@ -1,7 +1,5 @@
 """The batched law of PPO's choices is the one of Stable-Baselines3."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

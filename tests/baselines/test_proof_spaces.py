@@ -1,7 +1,5 @@
 """Proofs of spaces with many allocations: read some at a time, with what little memory there is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A surrogate that picks the candidates of other searchers than marl."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The surrogate that screens the agents' proposals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -67,6 +67,12 @@ def test_only_the_helper_asks_numba_for_a_cache():
     assert bare == ["marl_common/jit.py"]
 
 
+def test_one_file_takes_what_is_inside_of_numba():
+    inside = re.compile(r"^\s*(from|import) (numba\.(core|extending|np)|llvmlite)", re.MULTILINE)
+    taking = [path for path in SOURCES if inside.search(path.read_text(encoding="utf-8"))]
+    assert [path.name for path in taking] == ["machine_parts.py"]
+
+
 KERNELS = re.compile(r"^@(compiled|entry_point|inner_function)", re.MULTILINE)
 
 

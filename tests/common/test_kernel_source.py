@@ -1,7 +1,5 @@
 """Kernels that are compiled ahead: what the build makes of a source, and what it refuses."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess
@@ -25,7 +23,6 @@ TABLE = (7, -9, 11)
 HALF = 0.5
 """
 KERNEL = """
-from __future__ import annotations
 import numpy as np
 from marl_common import BoolArray, FloatArray, IntArray, address, entry, part
 from toy.records import HALF, TABLE, Nest, Segment
@@ -64,8 +61,6 @@ def run(nests: Nest, row: IntArray, out: FloatArray, chosen: BoolArray, count: i
 def build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """`setup_kernels.py`, which is beside the packages."""
     spec = importlib.util.spec_from_file_location("setup_kernels", ROOT / "setup_kernels.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     monkeypatch.setitem(sys.modules, "setup_kernels", module)

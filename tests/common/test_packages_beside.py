@@ -1,7 +1,5 @@
 """A user's own file or folder that bears the name of one of our packages."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -33,9 +31,7 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("name", ["layers", "marl_runs", "cost_models", "baselines"])
-def test_a_folder_before_a_package_is_named_with_the_cure(
-    tmp_path: Path, name: str, entry: str
-) -> None:
+def test_a_folder_before_a_package_is_named_with_the_cure(tmp_path, name, entry):
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").touch()
     code, errors = run(tmp_path, *ENTRIES[entry])

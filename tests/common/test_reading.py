@@ -1,7 +1,5 @@
 """Files that a person gives: what is read, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

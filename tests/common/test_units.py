@@ -1,7 +1,5 @@
 """Quantities and texts as a person sees them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -37,9 +35,7 @@ from marl_common import engineering, percent, printable
         (math.nan, "", "nan"),
     ],
 )
-def test_a_quantity_has_a_prefix_and_three_digits(
-    value: float | None, unit: str, text: str
-) -> None:
+def test_a_quantity_has_a_prefix_and_three_digits(value, unit, text):
     assert engineering(value, unit) == text
 
 

@@ -1,7 +1,5 @@
 """Random chips of any depth, and random mappings of them as arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cost_models import Axis, Chain, ChainLevel, Fanout, Widths, Wires

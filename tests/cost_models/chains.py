@@ -1,7 +1,5 @@
 """Random chips of any depth, tiny layers, and mappings of them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cost_models import Axis, Chain, ChainLevel, ChainMapping, Entry, Fanout, Spread, Widths, Wires

@@ -1,7 +1,5 @@
 """The physical laws that every cost of the exact model obeys, and mappings to try them on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@
 The environment variable EXACT_REFERENCE names a larger file of the same form.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 from dataclasses import dataclass

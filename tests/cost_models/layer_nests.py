@@ -4,8 +4,6 @@ Rows, columns and taps are the layer's own, with its stride, dilation and paddin
 channels, filters, images and groups.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

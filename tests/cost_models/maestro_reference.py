@@ -5,8 +5,6 @@ evaluated once with the program of ``maestro-project/maestro`` (commit 4eb08d1).
 variable MAESTRO_REFERENCE names a larger file of the same form.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import os

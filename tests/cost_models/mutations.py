@@ -7,8 +7,6 @@ of the kernel, or of the random nests, this says which nest finds each first:
     python -m tests.cost_models.mutations --nests 10000
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
@@ -23,6 +21,7 @@ from unittest.mock import patch
 import numpy as np
 
 import cost_models
+from benchmarks.mutations import Mutation, mutations
 from benchmarks.nest_counts import differing
 from cost_models import Cost, CostModelError
 from cost_models.exact import model, nest_counts
@@ -30,13 +29,13 @@ from cost_models.exact.nest import Nest
 from cost_models.exact.options import HALO_TIMES
 from cost_models.exact.simulator import simulate
 from marl_common import kernel_source
-from tests.cost_models.kernel_mutations import MUTATIONS, Mutation
 from tests.cost_models.nests import random_nest
 from tests.cost_models.tiny import Case, random_full_case
 
 PACKAGE = "cost_models.exact"
 FOLDER = Path(model.__file__).parent
 DEPTHS, MOST_MACS = 4, 100
+MUTATIONS = tuple(one for one in mutations() if one.nest >= 0)
 OPTIONS = [
     {"halo_time": time, "halo_space": space, "latency": latency}
     for time, space, latency in product(HALO_TIMES, ("union", "tile"), ("stepwise", "bound"))
@@ -69,9 +68,7 @@ def plain_kernel(change: Mutation | None = None) -> ModuleType:
     """
     texts = sources()
     if change is not None:
-        times = texts[change.module].count(change.old)
-        assert times == 1, f"{change.module}.py: {change.old!r} occurs {times} times"
-        texts[change.module] = texts[change.module].replace(change.old, change.new)
+        texts[change.module] = change.changed(texts[change.module])
     with patch.dict(sys.modules), patch.object(kernel_source, "PURE", True):
         for name, text in texts.items():
             module = ModuleType(f"{PACKAGE}.{name}")

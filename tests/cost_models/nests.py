@@ -1,7 +1,5 @@
 """Random loop nests on chains of any depth, small enough to execute element by element."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The accelerator: short and long form, files, the view of its buffers, and bad input."""
 
-from __future__ import annotations
-
 import copy
 import json
 from dataclasses import replace

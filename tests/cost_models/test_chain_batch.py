@@ -1,7 +1,5 @@
 """A batch of mappings of a chain costs what its mappings cost one by one, bit for bit."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 
@@ -107,7 +105,6 @@ def test_a_memory_too_small_is_reported_with_what_would_help() -> None:
     costs = load("exact").evaluate_batch(layer, chip, random_batch(rng, chip, layer, 200))
     row = int(np.flatnonzero(costs.reason)[0])
     report = costs[row].infeasible
-    assert report is not None
     assert report.code is ReasonCode.CAPACITY
     assert (report.gap or 0) > 0
     assert any(lever.startswith("raise levels.") for lever in report.levers)

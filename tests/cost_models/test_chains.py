@@ -1,7 +1,5 @@
 """Chips and mappings of any depth: figures, loops, files."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

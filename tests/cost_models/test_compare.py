@@ -1,7 +1,5 @@
 """Where and why MAESTRO differs: the causes are complete, and the text says what is true."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What every installed cost model keeps to."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from dataclasses import asdict
@@ -67,9 +65,7 @@ class TestEveryCostModel:
 
     @pytest.mark.parametrize("layer", [CONV, DEPTHWISE, PRODUCT], ids=lambda layer: layer.name)
     @pytest.mark.parametrize("chip", [Accelerator(16), LIMITED], ids=["free", "limited"])
-    def test_a_batch_is_its_single_costs(
-        self, model: CostModel, layer: Layer, chip: Accelerator
-    ) -> None:
+    def test_a_batch_is_its_single_costs(self, model, layer, chip):
         batch = mappings(layer, 12, seed=1)
         costs = model.evaluate_batch(layer, chip, batch)
         again = model.evaluate_batch(layer, chip, batch)
@@ -110,7 +106,6 @@ class TestEveryCostModel:
         costs = model.evaluate_batch(CONV, LIMITED, batch)
         for row in np.flatnonzero(~costs.feasible):
             why = costs[int(row)].infeasible
-            assert why is not None
             assert why.code == costs.reason[row] != ReasonCode.FEASIBLE
             assert "conv" in why.message
             if why.code < ReasonCode.REFUSED:

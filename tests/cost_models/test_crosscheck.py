@@ -1,7 +1,5 @@
 """Counts of three tools that nobody here wrote, and of two brute-force walks, beside ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -46,9 +44,7 @@ def test_partial_sums_differ_by_one_convention_alone(compared: list[Compared]) -
     assert {found.cause for found in different} == {FIRST_UPDATE}
 
 
-def test_every_input_difference_has_a_cause_that_lies_with_the_tool(
-    compared: list[Compared],
-) -> None:
+def test_every_input_difference_has_a_cause_that_lies_with_the_tool(compared):
     rows = [found for found in compared if found.row["metric"] in (*INPUTS, "l1_peak", "l2_peak")]
     assert any(not found.equal for found in rows)
     for found in rows:

@@ -1,7 +1,5 @@
 """Counts of ZigZag beside ours, for mappings in which tensors pass a level."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

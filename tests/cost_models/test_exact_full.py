@@ -1,9 +1,6 @@
 """Tensors that pass a level, two parallel dimensions, and all that differs tensor by tensor."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,18 +9,10 @@ import pytest
 import cost_models
 from cost_models import Accelerator, Mapping, MappingBatch, ReasonCode
 from cost_models.buffers import Level
-from cost_models.exact.options import HALO_TIMES
 from layers import DIMS, Layer, LayerKind
 from tests.cost_models.tiny import random_full_case, random_full_mapping, random_whole_layer
 
-CASES = 2000
 PRICES = {"energy": "eyeriss", "area": "maestro"}
-OPTIONS: list[dict[str, Any]] = [
-    {"halo_time": time, "halo_space": space, "padding": padding, "window": window}
-    for time, space, padding, window in product(
-        HALO_TIMES, ("union", "tile"), ("counted", "free"), ("touched", "box")
-    )
-] + [{"latency": "bound"}, {"latency": "bound", "padding": "free"}, {"double_buffer": False}]
 LAYER = Layer("conv", LayerKind.CONV, K=8, C=4, Y=6, X=6, R=3, S=3, padding=(1, 1, 1, 1))
 WHOLE = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"K": 4}, {"K": 1, "C": 1}), 2, 4)
 CHIP = Accelerator(4, noc_bw=4, offchip_bw=2)
@@ -120,7 +109,6 @@ def test_what_does_not_fit_is_said_with_a_fix(mapping: Mapping, code: int, words
     ]
     why = costs[0].infeasible
     assert costs[0] == costs[1]
-    assert why is not None
     assert why.code == ReasonCode(code)
     assert words in why.message
     assert why.levers

@@ -1,7 +1,5 @@
 """How large the cost models are, and that their code says what it looks at by name."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ MACs are the layer's, and its latency is the compute cycles and one cycle for ea
 outer step, and one at the start.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The exact model's interface: batches, threads, limits, options, dataflows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,9 +118,7 @@ def test_read_only_and_empty_batches(exact: CostModel) -> None:
         ("cluster_size", 1, 0),
     ],
 )
-def test_a_batch_that_holds_no_mapping_is_named(
-    exact: CostModel, field: str, place: tuple[int, ...], value: int
-) -> None:
+def test_a_batch_that_holds_no_mapping_is_named(exact, field, place, value):
     batch = random_batch(CONV, PRESETS["edge"], 3, np.random.default_rng(3))
     getattr(batch, field)[place] = value
     with pytest.raises(MappingError, match="MappingBatch row 1: orders"):
@@ -153,15 +149,12 @@ def applied(mapping: Mapping, lever: str, level: int) -> Mapping:
         ("l2_bytes", ReasonCode.L2_CAPACITY, 0, "outer"),
     ],
 )
-def test_every_lever_of_a_capacity_satisfies_it(
-    exact: CostModel, field: str, code: ReasonCode, level: int, word: str
-) -> None:
+def test_every_lever_of_a_capacity_satisfies_it(exact, field, code, level, word):
     free = exact.evaluate(CONV, Accelerator(16), MAPPING)
     need = int(getattr(free, field))
     for limit in (need - 1, need // 2, need // 7, 40):
         accelerator = replace(Accelerator(16), **{field: limit})
         why = exact.evaluate(CONV, accelerator, MAPPING).infeasible
-        assert why is not None
         assert (why.code, why.demand, why.bound, why.unit) == (code, need, limit, "B")
         assert why.gap == need - limit
         tried = 0
@@ -185,7 +178,6 @@ def test_a_tile_lever_is_the_largest_that_fits(exact: CostModel) -> None:
     need = int(exact.evaluate(CONV, Accelerator(16), MAPPING).l1_bytes)
     accelerator = Accelerator(16, l1_bytes=need - 1)
     why = exact.evaluate(CONV, accelerator, MAPPING).infeasible
-    assert why is not None
     assert "Reduce inner tile C 4 -> 3" in why.levers
     assert f"L1 needs {need} B, limit {need - 1} B (+1 B)" in why.message
     assert str(why).startswith("Infeasible: layer 'conv': L1 needs")
@@ -193,7 +185,6 @@ def test_a_tile_lever_is_the_largest_that_fits(exact: CostModel) -> None:
 
 def test_no_tile_can_help_where_one_element_does_not_fit(exact: CostModel) -> None:
     why = exact.evaluate(CONV, Accelerator(16, l1_bytes=5), MAPPING).infeasible
-    assert why is not None
     assert not any("tile" in lever for lever in why.levers)
     assert why.levers
 
@@ -202,7 +193,6 @@ def test_a_cluster_needs_as_many_pes_as_there_are(exact: CostModel) -> None:
     cost = exact.evaluate(CONV, Accelerator(3), MAPPING)
     assert cost.latency_cycles == float("inf")
     why = cost.infeasible
-    assert why is not None
     assert why.code is ReasonCode.PE_COUNT
     assert (why.demand, why.bound, why.unit) == (4, 3, "PEs")
     assert exact.evaluate(CONV, Accelerator(3), replace(MAPPING, cluster_size=3)).feasible
@@ -212,7 +202,6 @@ def test_a_cluster_needs_as_many_pes_as_there_are(exact: CostModel) -> None:
 
 def test_huge_cluster_sizes_and_pe_counts_do_not_wrap(exact: CostModel) -> None:
     why = exact.evaluate(CONV, Accelerator(4), replace(MAPPING, cluster_size=1 << 40)).infeasible
-    assert why is not None
     assert why.code is ReasonCode.PE_COUNT
     most = exact.evaluate(CONV, Accelerator(1 << 30), replace(MAPPING, cluster_size=1 << 20))
     assert most.feasible
@@ -229,7 +218,6 @@ def test_huge_cluster_sizes_and_pe_counts_do_not_wrap(exact: CostModel) -> None:
 def test_layers_too_large_for_64_bits_get_a_reason(exact: CostModel, layer: Layer) -> None:
     mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({}, {}), 1)
     cost = exact.evaluate(layer, Accelerator(16), mapping)
-    assert cost.infeasible is not None
     assert cost.infeasible.code is ReasonCode.TOO_LARGE
     batch = random_batch(CONV, Accelerator(16), 2, np.random.default_rng(0))
     costs = exact.evaluate_batch(layer, Accelerator(16), batch)
@@ -312,7 +300,6 @@ def test_a_dataflow_that_does_not_partition_is_infeasible(exact: CostModel) -> N
         "TemporalMap(3,3) R; TemporalMap(3,3) S;"
     )
     why = exact.evaluate(CONV, Accelerator(16), dataflow).infeasible
-    assert why is not None
     assert why.code is ReasonCode.NOT_A_PARTITION
     assert "not a partition" in why.message
 

@@ -1,13 +1,12 @@
 """The kernel as plain Python equals the simulator; a mistake in any line of many is noticed."""
 
-from __future__ import annotations
-
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from tests.cost_models.kernel_mutations import MUTATIONS, Mutation
-from tests.cost_models.mutations import difference, executed, plain_kernel, sources
+from benchmarks.mutations import Mutation, mutations
+from tests.cost_models.mutations import MUTATIONS, difference, executed, plain_kernel, sources
 
 
 def test_the_sources_as_plain_python_equal_the_simulator() -> None:
@@ -32,3 +31,12 @@ def test_every_source_has_mistakes() -> None:
     assert set(found) == set(sources())
     assert found.total() >= 40
     assert len({(change.module, change.old, change.new) for change in MUTATIONS}) == found.total()
+
+
+def test_every_other_mistake_has_its_place_and_its_test() -> None:
+    others = [one for one in mutations() if one.nest < 0]
+    assert len(others) == 60
+    for one in others:
+        one.changed(Path(one.file).read_text(encoding="utf-8"))
+        path, _, name = one.test.partition("::")
+        assert f"def {name.partition('[')[0]}(" in Path(path).read_text(encoding="utf-8"), one

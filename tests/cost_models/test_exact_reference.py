@@ -1,7 +1,5 @@
 """The exact model against mappings that were executed element by element."""
 
-from __future__ import annotations
-
 import pytest
 
 import cost_models

@@ -1,7 +1,5 @@
 """A six-field accelerator costs what it always did, under the options that say so."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

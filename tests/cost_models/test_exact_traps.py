@@ -1,7 +1,5 @@
 """Four mappings on which cost models are known to go wrong, worked out by hand and by execution."""
 
-from __future__ import annotations
-
 import pytest
 
 import cost_models
@@ -128,9 +126,7 @@ def test_traps_are_exact(model: str, name: str) -> None:
         (STRIDED, "output", "l2_write", 130),
     ],
 )
-def test_maestro_falls_into_them(
-    trap: tuple[Layer, Mapping, int], tensor: str, kind: str, theirs: int
-) -> None:
+def test_maestro_falls_into_them(trap, tensor, kind, theirs):
     work, chosen, pes = trap
     accelerator = Accelerator(pes, noc_bw=4, offchip_bw=2)
     raw = cost_models.load("maestro", guard=False).evaluate(work, accelerator, chosen)

@@ -1,7 +1,5 @@
 """What random nests have, and the run that compares ways of counting on them."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess
@@ -106,33 +104,7 @@ def test_nests_of_layers_have_many_units_and_the_layers_rows() -> None:
         assert sum(math.prod(level.units) > 1 for level in nest.levels) == 2
 
 
-def without_time(line: str) -> list[str]:
-    """A line of a run's file but for the processor time."""
-    cells = line.split(",")
-    del cells[1]
-    return cells
-
-
-def test_a_run_goes_on_where_it_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "nests.csv"
-    assert not run(monkeypatch, "--seeds", "2", "--out", str(out))
-    head, *lines = out.read_text().splitlines()
-    out.write_text("\n".join([head, lines[0], lines[1][:3]]))  # stopped while it wrote a line
-    capsys.readouterr()
-    assert not run(monkeypatch, "--seeds", "2", "--out", str(out))
-    printed = capsys.readouterr().out
-    assert printed.startswith("1 4 0 ")  # of seed 1
-    assert "\n0 4 0 " not in printed
-    assert "8 nests, simulator and sets: 0 differ" in printed
-    again = out.read_text().splitlines()[1:]
-    assert list(map(without_time, again)) == list(map(without_time, lines))
-
-
-def test_a_difference_is_printed_and_fails(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_difference_is_printed_and_fails(monkeypatch, capsys):
     def wrong(nest: Nest) -> dict[str, int]:
         counts = simulate(nest)
         return counts | {"macs": counts["macs"] + 1}
@@ -144,9 +116,7 @@ def test_a_difference_is_printed_and_fails(
     assert "4 nests, simulator and sets: 4 differ" in out
 
 
-def test_a_kernel_is_held_against_executed_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_kernel_is_held_against_executed_counts(tmp_path, monkeypatch, capsys):
     out = tmp_path / "nests.csv"
     assert not run(monkeypatch, "--out", str(out))
     held = ("--between", "kernel", "sets", "--against", str(out))

@@ -1,7 +1,5 @@
 """The laws of answers on random chains, and of optima of small spaces; each can fail."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable
@@ -27,9 +25,7 @@ NEST = Nest(
 )
 
 
-def test_no_answer_breaks_a_law(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_answer_breaks_a_law(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["levels_laws", "--answers", "300"])
     failed = levels_laws.TABLE.run()
     out = capsys.readouterr().out
@@ -82,9 +78,7 @@ def test_entries_of_a_memory_fit_together(own: bool) -> None:
         count(nest(8 * 16 - 1))
 
 
-def test_no_better_chip_has_a_higher_optimum(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_better_chip_has_a_higher_optimum(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["levels_monotone", "--seeds", "3"])
     assert not levels_monotone.TABLE.run(), capsys.readouterr().out
 

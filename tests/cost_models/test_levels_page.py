@@ -1,7 +1,5 @@
 """docs/levels.md is short, and the functions it names are there and call each other."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache
@@ -69,9 +67,7 @@ def test_the_page_can_be_read_in_one_sitting() -> None:
 
 
 @pytest.mark.parametrize(("question", "places"), questions().items(), ids=list(questions()))
-def test_a_question_is_answered_by_functions_that_call_each_other(
-    question: str, places: list[Place]
-) -> None:
+def test_a_question_is_answered_by_functions_that_call_each_other(question, places):
     first, second, *others = places
     assert len(places) <= PLACES
     assert second in calls(*first)

@@ -1,7 +1,5 @@
 """NVDLA's published DRAM traffic of AlexNet is the exact model's, but for what is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

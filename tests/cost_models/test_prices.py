@@ -1,7 +1,5 @@
 """Energy and area of the chip that is built: data, interpolation, prices, floors and refusals."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -43,9 +41,7 @@ MAPPING = Mapping(
         (2_097_152, 15.9409, 13.7738, 3.083, 49.925),
     ],
 )
-def test_sram_at_a_point_is_the_point(
-    size: int, read: float, write: float, area: float, leakage: float
-) -> None:
+def test_sram_at_a_point_is_the_point(size, read, write, area, leakage):
     found = sram(size)
     assert found.read_pj == pytest.approx(read, rel=1e-3)
     assert found.write_pj == pytest.approx(write, rel=1e-3)
@@ -151,6 +147,8 @@ def test_what_a_chip_says_itself_goes_first() -> None:
     l1 = sram(512)
     assert prices.area_um2(168, 2) == pytest.approx(168 * (14 + l1.area_um2) + 5)
     assert prices.leakage_mw(168) == pytest.approx((3 + 168 * l1.leakage_uw) / 1000)
+    slow = replace(prices, clock_mhz=200.0)
+    assert slow.leakage_nj(168, 1000) == pytest.approx(5 * prices.leakage_mw(168))
 
 
 def test_moves_and_accesses_are_one_thing() -> None:
@@ -211,15 +209,6 @@ def test_the_energy_is_every_access_at_its_price_and_leakage() -> None:
     assert cost.power_mw == pytest.approx(cost.energy_nj * 1e-9 / seconds * 1e3)
     assert cost.area_um2 == pytest.approx(prices.area_um2(168, 1))
     assert cost.priced == {"L2": "provisioned", "L1": "provisioned"}
-
-
-def test_bigger_buffers_are_not_free() -> None:
-    model = cost_models.load("exact")
-    costs = [
-        model.evaluate(CONV, replace(EDGE, l2_bytes=size), MAPPING) for size in (1 << 17, 1 << 21)
-    ]
-    assert costs[1].energy_nj > costs[0].energy_nj
-    assert costs[1].area_um2 > costs[0].area_um2
 
 
 def test_leakage_goes_with_the_time() -> None:
@@ -311,7 +300,6 @@ def test_bounds_hold_where_the_search_chooses_the_pes() -> None:
         actions = problem.space.sample(500, np.random.default_rng(0))
         values = problem.evaluate(actions).values
         assert np.isfinite(values).any()
-        assert problem.bound is not None
         assert values.min() >= problem.bound > 0
 
 

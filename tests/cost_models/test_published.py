@@ -1,7 +1,5 @@
 """Published figures beside ours: what the tables say holds of the mappings in the repository."""
 
-from __future__ import annotations
-
 import csv
 import math
 from pathlib import Path

@@ -103,7 +103,6 @@ def test_a_resident_tensor_that_passes_l2_is_refused_with_its_reason() -> None:
     case = random_case(np.random.default_rng(3), 150)
     mapping = replace(case.mapping, bypass=(frozenset({"input"}), frozenset()))
     cost = ExactModel(resident="input").evaluate(case.layer, case.accelerator, mapping)
-    assert cost.infeasible is not None
     assert cost.infeasible.code is ReasonCode.REFUSED
     assert "input is resident in L2 and passes it" in cost.infeasible.message
 
@@ -115,7 +114,6 @@ def test_a_resident_tensor_takes_no_room_in_the_report_of_a_full_l2() -> None:
     for given in ((chip, mapping), as_chain(chip, mapping, layer)):
         for resident, tiles in (("", 3), ("filter", 2), ("filter+output", 1)):
             found = ExactModel(resident=resident).evaluate(layer, *given).infeasible
-            assert found is not None
             assert found.demand == 2 * tiles * 64  # two copies
     wide, part = replace(chip, l2_bytes=2 * 2 * 64), ExactModel(resident="filter")
     assert part.evaluate(layer, wide, mapping).feasible
@@ -140,9 +138,7 @@ def test_options_that_say_nothing_are_not_recorded() -> None:
 
 @pytest.mark.parametrize("resident", ["input", "output", "input+output"])
 @pytest.mark.parametrize("chip", ["simba", "eyeriss-rs", "sm-a100"])
-def test_what_is_resident_on_a_list_of_levels_never_crosses_drams_boundary(
-    chip: str, resident: str
-) -> None:
+def test_what_is_resident_on_a_list_of_levels_never_crosses_drams_boundary(chip, resident):
     found = 0
     for layer in ("conv:K=6,C=5,Y=6,X=6,R=3,S=3", "gemm:M=7,N=6,K=5"):
         problem = Problem(layer, chip, "energy", ExactModel(resident=resident))

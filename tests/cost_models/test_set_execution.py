@@ -1,7 +1,5 @@
 """The simulator against an execution with a set of elements for each instance."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Threads over rows, and lazy columns."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

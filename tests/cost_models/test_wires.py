@@ -1,7 +1,5 @@
 """What wires and ports cost: by hand, on chains and on two levels, in bounds and in proofs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any
@@ -70,7 +68,6 @@ def test_figures_by_hand() -> None:
     model: Any = cost_models.load("exact")
     before, after = (model.evaluate(LAYER, one, MAPPING) for one in (plain, chip))
     prices = model.setting(plain).chip
-    assert prices is not None
     fed = 168 * (prices.mac_area_um2 + prices.levels[2].area_um2)
     bit = 0.5 + 4.0 * math.sqrt(fed) / 2 / 1000
     counts = after.counts
@@ -126,9 +123,8 @@ def least_bound(problem: Problem) -> float:
     for way in structures.ways:
         spread = structures.spread(way)
         none = ((0,) * 8,) * (facts.depth + 1)
-        togo = CostsToGo(spread, structures.tiles, none, spread.energy)
-        bounds = ChainBrancher(spread, togo, (0, 1))
-        bounds.fill_turns()
+        togo = CostsToGo(spread, structures.tiles, none)
+        bounds = ChainBrancher(togo, (0, 1))
         bounds.fill()
         bounds.fill_ports()
         children = bounds.children(bounds.root(), math.inf).bounds

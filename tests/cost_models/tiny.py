@@ -1,7 +1,5 @@
 """Random tiny layers, accelerators and mappings, small enough to execute element by element."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any

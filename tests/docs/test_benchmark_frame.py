@@ -1,7 +1,5 @@
 """The frame of the benchmarks: options from a list, and a table that is gone on with."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

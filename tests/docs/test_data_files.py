@@ -1,7 +1,5 @@
 """Every file of docs/data has one entry, and every entry its benchmark and its files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Names that the glossary bans stand nowhere: in pages, packages, and so in help and messages."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The script of the tables of methods: medians over seeds, means over cases, and its checks."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

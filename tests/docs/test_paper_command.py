@@ -1,7 +1,5 @@
 """``python -m benchmarks``: its names, its options, and that a killed run goes on."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal
@@ -30,7 +28,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("papers",), "got 'papers', expected one of ablation, "),
+        (("papers",), "got 'papers', expected one of bench_problems, "),
         (("paper", "--only", "fig8"), "got 'fig8', expected some of table2"),
         (("paper", "--seeds", "0"), "got 0, expected a whole number of at least 1"),
         (("paper", "--cost-models", "simulator"), "got 'simulator', expected maestro or exact"),

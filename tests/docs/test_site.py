@@ -1,7 +1,5 @@
 """The site fits together; `make docs` builds it, runs its notebooks, and follows its links."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json
@@ -41,7 +39,6 @@ def test_every_page_is_listed_once(make_reference):
 def test_the_reference_has_every_package_and_every_name(make_reference):
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     roots = re.search(r"\[tool.importlinter\]\nroot_packages = \[(.*?)\]", settings, re.DOTALL)
-    assert roots is not None
     assert set(re.findall(r'"(\w+)"', roots[1])) == set(make_reference.PACKAGES)
     for package in ("marl_mapper", "layers"):
         page = "".join(make_reference.package_page(package))

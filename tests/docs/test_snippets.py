@@ -8,8 +8,6 @@ before a fence says otherwise:
 - ``<!-- snippet: elsewhere, WHY -->``: needs what a test has not, such as a cluster.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import io
@@ -119,9 +117,7 @@ def run_python(text: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_snippets_of_a_page_run(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_snippets_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     for snippet in snippets(page):

@@ -10,8 +10,6 @@ A comment of its own line before a table or a paragraph says where its figures a
 On the pages listed no table or paragraph with fractional numbers goes without.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

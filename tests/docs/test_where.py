@@ -1,7 +1,5 @@
 """docs/where.md: the functions that answer its questions are there and call each other."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
@@ -48,9 +46,7 @@ def test_there_are_ten_questions() -> None:
 
 
 @pytest.mark.parametrize(("question", "places"), questions().items(), ids=list(questions()))
-def test_every_function_but_the_first_is_called_by_one_before_it(
-    question: str, places: list[str]
-) -> None:
+def test_every_function_but_the_first_is_called_by_one_before_it(question, places):
     assert 1 < len(places) <= PLACES
     functions = [found(place) for place in places]
     for number, function in enumerate(functions[1:], 1):

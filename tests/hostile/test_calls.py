@@ -3,8 +3,6 @@
 Rows are in ``calls/``; a new module there with a list `ROWS` is picked up by itself.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -3,8 +3,6 @@
 Rows are in ``rows/``; a new module there with a list `ROWS` is picked up by itself.
 """
 
-from __future__ import annotations
-
 import importlib
 import io
 import os
@@ -62,9 +60,7 @@ def in_bash(command: str, folder: Path) -> tuple[int | None, str, str]:
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words[:70])
-def test_it_is_refused_in_one_line(
-    row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_refused_in_one_line(row, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, value in row.env.items():
         monkeypatch.setenv(name, value)

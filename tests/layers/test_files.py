@@ -1,7 +1,6 @@
 """Readers: the project's YAML and GAMMA's tables; bad rows name file, line and field."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,9 +25,7 @@ GOOD = "K: 4, C: 4, Y: 8, X: 8, R: 3, S: 3"
 
 
 @pytest.mark.parametrize(("upsampling", "top", "left"), [(2, 1, 0), ([3, 2], 2, 1), ([1, 4], 0, 3)])
-def test_a_transposed_convolution_is_read_as_its_phases(
-    tmp_path: Path, upsampling: Any, top: int, left: int
-) -> None:
+def test_a_transposed_convolution_is_read_as_its_phases(tmp_path, upsampling, top, left):
     text = (
         "- {name: up, kind: trconv, K: 3, C: 2, Y: 11, X: 12, R: 4, S: 3, "
         f"padding: [{top}, 0, {left}, 0], upsampling: {upsampling}}}"

@@ -32,9 +32,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("name", layers.networks())
-def test_the_zoos_networks_are_connected_and_come_back_from_a_file(
-    name: str, tmp_path: Path
-) -> None:
+def test_the_zoos_networks_are_connected_and_come_back_from_a_file(name, tmp_path):
     graph = layers.graph_of(name)
     assert graph.layers == layers.network(name)
     reached = set(graph.sources)
@@ -65,7 +63,6 @@ def test_transformers_are_graphs_in_prefill_and_in_decode(name: str) -> None:
         graph = found.graph()
         assert graph.layers == tuple(found.layers)
         cached = sum(node.elements for node in graph.nodes if node.name in graph.results)
-        assert found.language is not None
         assert cached == found.language.cached * run.new_tokens
 
 

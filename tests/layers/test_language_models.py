@@ -91,7 +91,6 @@ def peer_macs(model: Any, run: ForwardPass) -> int:
 def test_macs_and_parameters_are_those_of_transformers(name: str) -> None:
     model, run = peer(MODELS[name]), ForwardPass(64, 0, 2)
     found = from_config(MODELS[name], run, name)
-    assert found.language is not None
     assert found.language.parameters == sum(p.numel() for p in model.parameters())
     assert found.macs == peer_macs(model, run)
 
@@ -121,15 +120,12 @@ def test_published_numbers_of_parameters() -> None:
     published = {"llama-3-8b": 8.03e9, "qwen3-8b": 8.19e9, "mixtral-8x7b": 46.7e9}
     for name, number in (published | {"deepseek-v3": 671e9}).items():
         found = layers.language_of(name)
-        assert found is not None
         assert found.parameters == pytest.approx(number, rel=2e-3)
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 5, 8, 40])
 @pytest.mark.parametrize("cache", [0, 1, 4, 30])
-def test_groups_of_queries_read_the_keys_that_they_see_and_no_others(
-    window: int, cache: int
-) -> None:
+def test_groups_of_queries_read_the_keys_that_they_see_and_no_others(window, cache):
     for tokens in range(1, 20):
         groups = [
             (rows, columns)
@@ -182,7 +178,6 @@ def test_decode_reads_the_context_and_writes_what_is_new() -> None:
     assert (scores.N, scores.Y, scores.K, scores.C) == (8 * 8, 4, 2049, 128)
     assert (values.N, values.Y, values.K, values.C) == (8 * 8, 4, 128, 2049)
     model = layers.language_of(text)
-    assert model is not None
     written = sum(
         layer.output_size for name, layer in by_name.items() if name.endswith((".key", ".value"))
     )
@@ -210,7 +205,6 @@ def test_a_config_file_takes_a_pass_too(tmp_path: Any) -> None:
     assert layers.is_file(text)
     assert list(layers.layers_of(text)) == layers.from_huggingface(path, 1, 2, 9).layers
     model = layers.language_of(text)
-    assert model is not None
     assert model.run == ForwardPass(1, 9, 2)
     assert layers.language_of("mlp") is None
 

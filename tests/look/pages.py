@@ -5,8 +5,6 @@
 Says "not run" where there is no Chromium.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import json

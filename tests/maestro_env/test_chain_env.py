@@ -1,7 +1,5 @@
 """The environments on chips of any depth."""
 
-from __future__ import annotations
-
 import warnings
 
 import gymnasium

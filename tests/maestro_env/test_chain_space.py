@@ -1,7 +1,5 @@
 """Spaces of mappings on chips of any depth."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -142,7 +140,6 @@ def test_each_chip_of_the_library_has_mappings_of_real_layers(name: str) -> None
         looked = problem.look(problem.space.sample(200, 0))
         assert looked.feasible.any(), (name, text)
         assert problem.why_empty() is None
-        assert problem.bound is not None
         assert problem.bound <= looked.values.min()
 
 
@@ -164,10 +161,8 @@ def test_why_a_chip_has_no_mapping_at_all() -> None:
     simba["levels"][4] |= {"bytes": 3, "double_buffer": True}
     chip = Chain.from_dict(simba)
     why = Problem("resnet18.5", chip).why_empty()
-    assert why is not None
     assert "even with the smallest tiles AccumulationBuffer needs" in why
     limit = Problem("resnet18.5", "simba", limits={"max_bytes.GlobalBuffer": 10}).why_empty()
-    assert limit is not None
     assert "has no mapping within max_bytes.GlobalBuffer=10" in limit
     slow = Problem("resnet18.5", "simba", limits={"max_latency_cycles": 10}).why_empty()
     assert slow is not None
@@ -180,6 +175,5 @@ def test_limits_go_by_level() -> None:
     assert (looked.feasible == (looked.costs.feasible & (held <= 5000))).all()
     row = int(np.flatnonzero(looked.costs.feasible & ~looked.feasible)[0])
     report = looked.infeasible(row)
-    assert report is not None
     assert report.code is ReasonCode.LIMIT
     assert "bytes.GlobalBuffer is" in report.message

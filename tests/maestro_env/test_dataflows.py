@@ -1,7 +1,5 @@
 """What the named dataflows mean, read off the mappings of their spaces."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -41,9 +39,7 @@ ORDERED += [(one, "permutation") for one in ALL if one is not GEMM]  # its order
 
 @pytest.mark.parametrize("name", STATIONARY)
 @pytest.mark.parametrize(("layer", "orders"), ORDERED, ids=lambda one: getattr(one, "name", one))
-def test_the_loops_that_keep_the_stationary_tensor_are_innermost(
-    layer: Layer, name: str, orders: str
-) -> None:
+def test_the_loops_that_keep_the_stationary_tensor_are_innermost(layer, name, orders):
     space, mappings = drawn(layer, name, orders=orders)
     coupled = layer.coupling[TENSORS.index(STATIONARY[name])]
     moving = [DIMS.index(dim) for dim in space.moving]

@@ -1,7 +1,5 @@
 """The page of the environments, and the examples."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re
@@ -51,8 +49,6 @@ def run(script: str, **environment: str) -> str:
 def test_page_is_made_from_the_docstrings() -> None:
     path = ROOT / "docs" / "make_environments.py"
     spec = importlib.util.spec_from_file_location("make_environments", path)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert (ROOT / "docs" / "environments.md").read_text() == module.page(), (

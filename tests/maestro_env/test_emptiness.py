@@ -1,7 +1,5 @@
 """Problems without any mapping are found before a sample is spent."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -35,9 +33,7 @@ EDGE = Accelerator.load("edge")
         ("vgg16.4", {}, {"max_l1_bytes": 10}, r"smallest tiles need 38 B.*filters=free.* to 38"),
     ],
 )
-def test_the_reason_names_what_is_in_the_way(
-    layer: str, chip: dict, limits: dict, says: str
-) -> None:
+def test_the_reason_names_what_is_in_the_way(layer, chip, limits, says):
     problem = Problem(layer, replace(EDGE, **chip), limits=limits)
     reason = problem.why_empty()
     assert reason is not None

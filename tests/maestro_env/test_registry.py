@@ -1,7 +1,5 @@
 """What every registered environment owes to the libraries that use it."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

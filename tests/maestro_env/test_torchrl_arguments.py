@@ -1,7 +1,5 @@
 """An unknown argument is a TypeError that names it, as libraries that try arguments expect."""
 
-from __future__ import annotations
-
 import gymnasium
 import pytest
 

@@ -1,7 +1,5 @@
 """Commands of ``mapper``, run in this process."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -18,8 +16,13 @@ def said(*words: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+def printed(*words: str) -> str:
+    """What a command that ends well prints."""
+    code, out, err = said(*words)
+    assert code == 0, err
+    return out
+
+
 def json_of(*words: str) -> Any:
     """What a command that ends well prints as JSON."""
-    code, out, err = said(*words, "--json")
-    assert code == 0, err
-    return json.loads(out)
+    return json.loads(printed(*words, "--json"))

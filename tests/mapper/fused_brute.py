@@ -1,7 +1,5 @@
 """Brute force over groups, tilings, what stays, and all mappings of all parts of small networks."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

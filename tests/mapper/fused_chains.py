@@ -1,7 +1,5 @@
 """Random chains of convolutions, and tilings of them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cost_models import load_chip

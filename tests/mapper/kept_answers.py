@@ -5,8 +5,6 @@
 writes what they answer now into `data/kept_answers.json.gz`.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

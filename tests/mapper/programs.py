@@ -1,7 +1,5 @@
 """Random layers, chips and mappings; their programs run, and followed MAC by MAC."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

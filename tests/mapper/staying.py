@@ -1,7 +1,5 @@
 """Random small networks, and brute force over all that may stay and all mappings of all layers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product
@@ -176,12 +174,6 @@ def small(seed: int) -> tuple[NetworkGraph, StaySetting, bool]:
         values = [problem.look(problem.space.sample(100, seed)).values for problem in problems]
         if all(np.isfinite(some).any() for some in values):
             return graph, setting, bool(rng.random() < 0.3)
-
-
-def counted_brute(graph: NetworkGraph, setting: StaySetting) -> int:
-    """Mappings of all layers that brute force evaluates where nothing stays."""
-    problems = (setting.problem(one, frozenset(), math.inf, ENERGY) for one in graph.layers)
-    return sum(len(actions) for problem in problems for actions in every_action(problem))
 
 
 def beside_brute(net: NetworkProblem, best: Points) -> list[tuple[NetworkResult, float]]:

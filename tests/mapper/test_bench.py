@@ -1,7 +1,5 @@
 """``mapper bench``: searchers from outside are scored, files hold, and every lie is found."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -165,9 +163,7 @@ LIES: list[tuple[Callable[[list[dict[str, Any]]], None], str]] = [
 
 
 @pytest.mark.parametrize(("lie", "says"), LIES, ids=lambda value: getattr(value, "__name__", ""))
-def test_a_lie_is_found_though_the_digest_is_right(
-    folder: Path, tmp_path: Path, lie: Any, says: str
-) -> None:
+def test_a_lie_is_found_though_the_digest_is_right(folder, tmp_path, lie, says):
     data = json.loads((folder / "random.json").read_text())
     lie(data["rows"])
     edited = tmp_path / "edited.json"
@@ -198,9 +194,7 @@ def test_the_timed_budget_follows_from_samples_and_time(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("problem", bench_problems(), ids=lambda problem: problem.id)
-def test_the_optimum_is_the_library_s_and_its_environment_rewards_it_with_one(
-    problem: Any,
-) -> None:
+def test_the_optimum_is_the_library_s_and_its_environment_rewards_it_with_one(problem):
     env = gymnasium.make(f"maestro_env:{problem.id}")
     env.reset(seed=0)
     built, mapping = env.unwrapped.problem, problem.mapping

@@ -1,7 +1,5 @@
 """Certificates: they hold, their checker finds every lie, and it runs nothing of the solver."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math
@@ -32,7 +30,7 @@ from mapper.certificate import (
     read_certificate,
     write_certificate,
 )
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 
 EDGE = Accelerator.load("edge")
 CONV = Layer("conv", "CONV", 6, 4, 9, 7, 3, 3, stride=2)

@@ -1,7 +1,5 @@
 """Certificates on chips that are a list of levels: they hold, and every lie is found."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -29,7 +27,7 @@ from mapper.certificate import (
     read_certificate,
     write_certificate,
 )
-from mapper.problem_spec import ProblemSpec
+from mapper.search.problem_spec import ProblemSpec
 
 SEEDS = (2, 3, 5, 7, 8, 16, 22)
 """Random problems of one to three memories, with limits and without."""
@@ -89,6 +87,13 @@ def test_a_proof_that_was_stopped_certifies_its_gap(good: Certificate) -> None:
     proof = baselines.prove(good.problem.build(), boxes=1)
     checked = check_certificate(make_certificate(good.problem, proof))
     assert checked.gap == pytest.approx(proof.value / proof.bound - 1)
+
+
+def test_one_holds_that_lists_boxes_which_bounds_rule_out_by_now() -> None:
+    older = read_certificate(Path(__file__).parents[1] / "hostile" / "rows" / "levels.cert")
+    checked = check_certificate(older)
+    assert checked.ruled_out == checked.boxes
+    assert checked.gap == 0
 
 
 def test_a_file_keeps_a_certificate_bit_by_bit(good: Certificate, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from mapper.compare.curves import bands, ratio_bars, target_bars
 from mapper.compare.entry import Board, ComparedCase, ComparedRun
 from mapper.compare.formats import as_terminal
 from mapper.compare.run import run_plan, summarise
-from mapper.verdicts import validate
+from mapper.results.verdicts import validate
 from marl_runs import (
     SilentReporter,
     Store,

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from maestro_env import Problem
 from mapper.cli import app
 from mapper.clustering import Assignment
-from mapper.evolution import explain
+from mapper.explaining.evolution import explain
 from mapper.marl.agents import choosing
 
 

@@ -110,7 +110,7 @@ levels:
   - {name: Sums, bytes: 256, holds: [output], fanout: {units: 4, dims: C}}
 """
 DEEP = (
-    *("--network", "mlp", "-a", "c.yaml", "--workers", "1", "--timeout", "0.5"),
+    *("--network", "mlp", "-a", "c.yaml", "--workers", "1", "--timeout", "0.1"),
     *("--sweep", "levels.Weights.bytes=256..1k", "--sweep", "levels.Glb.fanout.axes=4x2,8x4"),
 )
 

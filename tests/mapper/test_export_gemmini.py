@@ -1,7 +1,5 @@
 """Tile factors for Gemmini's tiled_matmul: its own rules, its own choice, and their prices."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Programs of mappings compute the layer, in the order of the simulator's MACs."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Other tools' mappers beside ours: problems stated, answers read; no tool runs here."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -69,9 +67,7 @@ def node(one: ToolNode) -> dict[str, Any]:
 
 @pytest.mark.parametrize("chip", ["edge", "simba", "eyeriss-rs"])
 @pytest.mark.parametrize("layer", [GEMM, CONV])
-def test_a_mapping_written_for_accelforge_is_read_back_at_the_same_cost(
-    chip: str, layer: str
-) -> None:
+def test_a_mapping_written_for_accelforge_is_read_back_at_the_same_cost(chip, layer):
     case = FieldCase(layer, chip)
     found = drawn(case.layer, case.chip, np.random.default_rng(0))
     for one in (next(found) for _ in range(3)):
@@ -102,9 +98,7 @@ def test_tensors_that_loops_leave_as_they_are_share_an_entry() -> None:
         ("keeps tensors in", [Keep("L1", "input")], "L2"),
     ],
 )
-def test_an_answer_that_is_no_mapping_of_ours_is_told(
-    said: str, parts: list[Any], levels: str
-) -> None:
+def test_an_answer_that_is_no_mapping_of_ours_is_told(said, parts, levels):
     with pytest.raises(AnswerError, match=said):
         mapping_of(parse("gemm:M=4,N=4,K=4"), parts, [levels])
 
@@ -179,9 +173,7 @@ def test_gamma_gets_inputs_as_maestro_counts_them(tmp_path: Path) -> None:
         ((96, 96, 16, 1, 4, 4), 32, ""),
     ],
 )
-def test_an_answer_of_gamma_is_judged_by_our_port_with_its_guard(
-    tiles: tuple[int, ...], cluster: int, why: str
-) -> None:
+def test_an_answer_of_gamma_is_judged_by_our_port_with_its_guard(tiles, cluster, why):
     said = {"mapping": GAMMA.format(*tiles, cluster), "energy_nj": 1.0, "cpu_s": 1, "cycles": 9.0}
     case = FieldCase("bert_base.0", "edge", "latency")
     row = gamma_row(Gamma(Path(), Path()), case, said, "")
@@ -196,9 +188,7 @@ def test_salsa_anneals_for_one_figure_alone(tmp_path: Path) -> None:
         ZigZag("salsa").command("python", tmp_path, "edp")
 
 
-def test_rows_of_the_table_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_of_the_table_are_kept(tmp_path, monkeypatch, capsys):
     table = tmp_path / "field.csv"
     row = dict.fromkeys(COLUMNS, "") | {"tool": "factorflow", "chip": "edge", "objective": "edp"}
     row["version"] = FactorFlow(tmp_path).version
@@ -222,9 +212,7 @@ def test_the_page_has_the_table_of_its_file() -> None:
     assert table_text(rows) in (root / "docs" / "field.md").read_text(encoding="utf-8")
 
 
-def test_what_fails_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_fails_is_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["field", "--tools", "timeloop"])
     with pytest.raises(SystemExit) as stopped:
         command.TABLE.run()

@@ -1,23 +1,19 @@
 """Gaps to proven optima in comparisons, and the library that holds them."""
 
-from __future__ import annotations
-
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import baselines
 from baselines import OptimaError, known_optimum, problem_key, read_optima, write_optima
 from baselines.optimal import known_optima
 from maestro_env import Problem
-from mapper import cli
 from mapper.compare import make_plan
 from mapper.compare.gap_proofs import library_optima, prove_gaps
 from mapper.compare.run import run_plan, summarise
 from marl_runs import SilentReporter, Store
+from tests.mapper.commands import json_of, printed
 
 TINY = "conv:K=3,C=2,Y=3,X=1,R=1,S=1"
 
@@ -52,7 +48,6 @@ def test_a_model_without_bounds_is_left_alone(tmp_path: Path) -> None:
 
 def test_the_library_knows_the_zoo_and_nothing_else() -> None:
     known = known_optimum(Problem("mobilenetv2.2"))
-    assert known is not None
     assert known.proven
     renamed = Problem(Problem("mobilenetv2.2").layer.renamed("mine"))
     assert known_optimum(renamed) == known
@@ -77,7 +72,6 @@ def test_a_comparison_takes_its_optima_from_the_library() -> None:
 def test_a_stale_entry_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     problem = Problem("mobilenetv2.2")
     known = known_optimum(problem)
-    assert known is not None
     path = tmp_path / "optima.csv"
     write_optima(path, [known])
     (kept,) = read_optima(path).values()
@@ -94,10 +88,7 @@ def test_a_stale_entry_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_a_network_says_how_many_answers_are_proven(tmp_path: Path) -> None:
     store = ["--store", str(tmp_path / "n.sqlite")]
     words = ["search", "--network", "mlp", "--method", "optimal", *store]
-    done = CliRunner().invoke(cli.app, words)
-    assert done.exit_code == 0, done.output
-    assert "3 of 3 shapes proven optimal" in done.stdout
-    again = CliRunner().invoke(cli.app, [*words, "--json"])
-    assert [shape["gap"] for shape in json.loads(again.stdout)["shapes"]] == [0.0, 0.0, 0.0]
+    assert "3 of 3 shapes proven optimal" in printed(*words)
+    assert [shape["gap"] for shape in json_of(*words)["shapes"]] == [0.0, 0.0, 0.0]
     plain = ["search", "--network", "mlp", "--method", "random", "--budget", "20", *store]
-    assert "proven" not in CliRunner().invoke(cli.app, plain).stdout
+    assert "proven" not in printed(*plain)

@@ -1,7 +1,5 @@
 """JSON, files and exit codes are what they were before text said less."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

@@ -1,7 +1,5 @@
 """Certificates of tensors that stay: their bound holds, and no lie passes."""
 
-from __future__ import annotations
-
 import json
 import math
 import zipfile

@@ -1,7 +1,5 @@
 """Two mappings beside each other: every difference once, priced alone."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace
@@ -13,7 +11,7 @@ import yaml
 import layers
 from cost_models import Accelerator, ChainMapping, Mapping, MappingError, load, load_chip
 from maestro_env import Problem
-from mapper.mapping_changes import _parts, _with, changes_between
+from mapper.explaining.mapping_changes import _parts, _with, changes_between
 from tests.hostile.test_hostile import in_process
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

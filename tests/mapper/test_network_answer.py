@@ -61,9 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (NET, "-o energy --fuse keep -a simba", "exact", 0),
     ],
 )
-def test_an_answer_costs_what_it_says(
-    folder: Path, text: str, options: str, model: str, fused: int
-) -> None:
+def test_an_answer_costs_what_it_says(folder, text, options, model, fused):
     answer = answered(folder, text, options)
     assert sum("fused" in node for node in answer["nodes"]) == fused
     if text is LONG:

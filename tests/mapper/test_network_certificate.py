@@ -1,7 +1,5 @@
 """Certificates of whole networks: what their parts come to, and that no edit passes."""
 
-from __future__ import annotations
-
 import json
 import math
 import zipfile
@@ -52,9 +50,7 @@ def test_sums_of_layers_are_the_optimum_of_the_network(objective: str) -> None:
     assert len(check_network(whole)) == 2
 
 
-def test_edp_is_the_product_of_sums_and_its_bound_holds_for_other_mappings(
-    good: NetworkCertificate,
-) -> None:
+def test_edp_is_the_product_of_sums_and_its_bound_holds_for_other_mappings(good):
     """No choice of random mappings of the layers is below the bound of the whole."""
     assert good.bound <= good.value
     check_network(good)

@@ -17,10 +17,10 @@ import baselines
 import layers
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper.carry import POLICIES, POLICY
 from mapper.cli import app
-from mapper.network_runs import plan_network, results, shapes, totals
-from mapper.problem_spec import ProblemSpec
+from mapper.search.carry import POLICIES, POLICY
+from mapper.search.network_runs import plan_network, results, shapes, totals
+from mapper.search.problem_spec import ProblemSpec
 from marl_runs import SilentReporter, Store, run_all
 
 EDGE = Accelerator.load("edge")

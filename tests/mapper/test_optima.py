@@ -1,7 +1,5 @@
 """The data set of proven optima: what it says stands without our code, and is checked."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter
@@ -36,9 +34,7 @@ def every() -> dict[str, OptimaProblem]:
 
 
 @pytest.fixture(scope="module")
-def built(
-    every: dict[str, OptimaProblem], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, list[dict[str, Any]]]:
+def built(every, tmp_path_factory):
     folder = tmp_path_factory.mktemp("optima")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(solving, "BOXES", 100)
@@ -82,9 +78,7 @@ def test_the_table_has_a_row_for_each_problem_with_a_mapping(built: Any) -> None
     assert [field["name"] for field in fields] == list(found[0])
 
 
-def test_what_is_solved_is_not_solved_again(
-    built: Any, every: dict[str, OptimaProblem], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_solved_is_not_solved_again(built, every, monkeypatch):
     folder, rows = built
     monkeypatch.setattr(solving, "prove", None)
     assert solved(every[SMALL[0]], folder) == rows[0]
@@ -93,9 +87,7 @@ def test_what_is_solved_is_not_solved_again(
         solved(every[SMALL[0]], folder)
 
 
-def test_a_statement_has_the_chip_s_prices_and_all_choices(
-    every: dict[str, OptimaProblem],
-) -> None:
+def test_a_statement_has_the_chip_s_prices_and_all_choices(every):
     problem = every["resnet18.1-edge-edp-none"]
     said = stated(problem)
     assert said.rules["halo_time"] == "none"
@@ -122,9 +114,7 @@ def test_no_shape_is_in_two_splits(every: dict[str, OptimaProblem]) -> None:
     }
 
 
-def test_the_kept_values_are_those_of_problems_and_of_the_library(
-    every: dict[str, OptimaProblem],
-) -> None:
+def test_the_kept_values_are_those_of_problems_and_of_the_library(every):
     with (KEPT / "optima.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert set(rows[0]) == set(VALUES)

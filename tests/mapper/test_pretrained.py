@@ -12,6 +12,7 @@ from mapper.pretrained.cases import outside_training
 from mapper.pretrained.explanation import best_decisions
 from mapper.pretrained.kernel import group_rows
 from mapper.pretrained.local_search import PROPOSALS
+from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import fresh, scores
 from mapper.pretrained.policy import MappingPolicy, replay
 from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
@@ -58,43 +59,48 @@ def test_batches_and_single_problems_are_observed_alike(untrained):
 
 def decisions_of(agents, problems, times, seed):
     arrays, which = arrays_of(problems), np.repeat(np.arange(len(problems)), times)
-    taken, rng = [], np.random.default_rng(seed)
-    rows = MappingPolicy(agents.weights).propose(arrays, which, rng, kept=taken)
-    return arrays, which, rows, taken
+    rng = np.random.default_rng(seed)
+    given = MappingPolicy(agents.weights).propose(arrays, which, rng)
+    return arrays, which, given, replay(arrays, which, given)
 
 
-def test_replaying_a_proposal_finds_its_decisions(untrained):
+def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
     arrays, which, given, taken = decisions_of(untrained, random_problems(12, seed=4), 4, 5)
-    for first, second in zip(taken, replay(arrays, which, given), strict=True):
-        rows = first.open
-        np.testing.assert_array_equal(first.seen.context[rows], second.seen.context[rows])
-        if first.decision.is_order:
-            count = first.seen.legal.sum(axis=1)
-            for row in np.flatnonzero(rows):
-                n = count[row]
-                np.testing.assert_array_equal(first.picks[row, :n], second.picks[row, :n])
-        else:
-            np.testing.assert_array_equal(first.picks[rows, 0], second.picks[rows, 0])
+    chosen = 0
+    for decision, seen, picks in taken:
+        values, part = arrays.values[which, decision.place], part_of(decision, given)
+        for row in np.flatnonzero(seen.legal.any(axis=1)):
+            if decision.is_order:
+                ranked = picks[row, : seen.legal[row].sum()]
+                assert seen.legal[row, ranked].all()
+                np.testing.assert_array_equal(part[row, : len(ranked)], values[row, ranked])
+            else:
+                assert seen.legal[row, picks[row, 0]]
+                assert values[row, picks[row, 0]] == part[row]
+            chosen += 1
+        several = arrays.rows["counts"][which, decision.place] > 1  # what agents drew was legal
+        assert seen.legal[several].any(axis=1).all() or decision.is_order
+    assert chosen > 400
 
 
 def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrained):
-    pytest.importorskip("torch", reason="needs the extra rl")
-    from mapper.pretrained.training.torch_networks import Networks, pack
+    torch = pytest.importorskip("torch", reason="needs the extra rl")
+    from mapper.pretrained.training.torch_networks import likelihood, pack
 
-    arrays, which, given, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
+    _, which, _, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
     expected = np.zeros(len(which))
     for decision, seen, picks in taken:
         for row in np.flatnonzero(seen.legal.sum(axis=1) > 1):
-            one = seen.take(slice(row, row + 1))
+            one = (part[row : row + 1] for part in seen)
             found = scores(untrained.weights, decision.kind, *one)[0].astype(float)
             ranked = list(picks[row, : seen.legal[row].sum()])
             left = list(np.flatnonzero(seen.legal[row]))
             for pick in ranked if decision.is_order else ranked[:1]:
                 expected[row] += found[pick] - np.log(np.exp(found[left]).sum())
                 left.remove(pick)
-    for decisions in (taken, replay(arrays, which, given)):
-        likely = Networks(untrained.weights).likelihood(pack(decisions), len(which))
-        np.testing.assert_allclose(likely.detach().numpy(), expected, rtol=1e-4, atol=1e-3)
+    tensors = {name: torch.from_numpy(array) for name, array in untrained.weights.items()}
+    likely = likelihood(tensors, pack(taken), len(which))
+    np.testing.assert_allclose(likely.numpy(), expected, rtol=1e-4, atol=1e-3)
 
 
 def test_draws_follow_the_scores():

@@ -5,19 +5,17 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
-import cost_models
 from mapper.cli import main
 from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training import experiment
-from mapper.pretrained.training.experiment import Pretraining, agents_file
-from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of
+from mapper.pretrained.training.experiment import AGENTS, Pretraining
+from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import load
 from marl_runs import Context, StopRun
 from tests.mapper.pretrained_cases import random_problems
 
-MODEL = cost_models.load("exact")
 TINY = Schedule(
     steps=9,
     expert_problems=3,
@@ -33,7 +31,7 @@ def test_imitation_learns():
         steps=40, expert_problems=40, refresh_every=30, refresh_problems=8,
         samples=150, hidden=24, learning_rate=4e-3,
     )  # fmt: skip
-    trainer = PolicyTrainer(MODEL, plan, seed=0)
+    trainer = PolicyTrainer("exact", plan, seed=0)
     problems = random_problems(16, seed=99)
     before = median_log_value(problems, trainer)
     for _ in range(plan.steps):
@@ -52,20 +50,23 @@ def median_log_value(problems, trainer):
 
 def test_a_training_goes_on_from_agents(untrained):
     plan = Schedule(steps=1, expert_problems=2, samples=70, learning_rate=1e-6)
-    trainer = PolicyTrainer(MODEL, plan, 0, untrained.weights)
+    trainer = PolicyTrainer("exact", plan, 0, untrained.weights)
     trainer.step()
-    for name, array in trainer.weights.items():
+    for name, array in trainer.policy.weights.items():
         np.testing.assert_allclose(array, untrained.weights[name], atol=1e-5)
 
 
 def test_experts_are_kept_with_weights_by_their_value():
     memory = ExpertMemory()
-    trainer = PolicyTrainer(MODEL, TINY, seed=1)
-    tasks = [ExpertTask(trainer.origin, 1, n, m, 70, trainer.policy) for n, m in [(0, 2), (1, 1)]]
-    memory.add(tasks, [experts_of(task) for task in tasks])
-    assert len(memory) == 3
+    trainer = PolicyTrainer("exact", TINY, seed=1)
+    sizes = [2, 1]
+    tasks = [ExpertTask("exact", (1, 1, n), m, 70, trainer.policy) for n, m in enumerate(sizes)]
+    found = joined([experts_of(task) for task in tasks], sizes)
+    assert set(found.which) == {0, 1, 2}
+    np.testing.assert_allclose(np.bincount(found.which, found.weight), 1.0)
+    memory.add(tasks, found)
     again = ExpertMemory()
-    again.load_state_dict(memory.state_dict(), trainer.origin)
+    again.load_state_dict(memory.state_dict(), "exact")
     (first, weight), (second, _) = (one.draw(np.random.default_rng(3)) for one in (memory, again))
     for kind, packed in first.items():
         assert all(map(torch.equal, packed, second[kind]))
@@ -108,7 +109,7 @@ def test_a_stopped_training_ends_like_one_that_was_not(tmp_path, alone):
     for stop_after in (5, 1):  # and two steps later
         with pytest.raises(StopRun):
             Desk(tmp_path, stop_after).train()
-        assert not agents_file(tmp_path).exists()
+        assert not (tmp_path / AGENTS).exists()
     assert_same_agents(Desk(tmp_path).train(), alone)
 
 

@@ -9,7 +9,7 @@ import baselines
 from baselines.conformance import SearcherConformance
 from cost_models import Accelerator, ReasonCode
 from maestro_env import Problem
-from mapper.proxy import Proxy, ProxyConfig, _CorrectedSearch, _Correction
+from mapper.search.proxy import Proxy, ProxyConfig, _CorrectedSearch, _Correction
 from tests.fake_model import FakeModel
 
 QUICK = {"pretrained": "none", "drafts": 300, "proof": False}

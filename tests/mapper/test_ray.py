@@ -1,7 +1,5 @@
 """The commands against a Ray head that was started on its own, and that asks for a token."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """The checker's own bounds: never above a mapping's figures, and no code of the model's bounds."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 
@@ -29,7 +27,6 @@ def test_it_uses_nothing_of_the_bounds() -> None:
         assert not isinstance(node, ast.Import) or node.names[0].name in ("math", "numpy")
         if not isinstance(node, ast.ImportFrom):
             continue
-        assert node.module is not None
         assert not node.module.startswith((*BOUNDS, "mapper", "baselines"))
         for alias in node.names if node.module == "cost_models" else []:
             home = getattr(cost_models, alias.name).__module__

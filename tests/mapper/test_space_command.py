@@ -1,26 +1,12 @@
 """``mapper space``: exact sizes, and the paper's table."""
 
-from __future__ import annotations
-
 import json
-import math
 from functools import partial
 
 import layers
-from cost_models import Accelerator
-from maestro_env import MapSpace
 from tests.mapper.commands import said
 
 space = partial(said, "space")
-
-
-def test_a_layer_has_the_size_of_its_map_space() -> None:
-    code, out, err = space("--layer", "mobilenetv2.2", "--accelerator", "cloud", "--json")
-    assert code == 0, err
-    (row,) = json.loads(out)["layers"]
-    expected = MapSpace(layers.get("mobilenetv2.2"), Accelerator.preset("cloud"))
-    assert row["map_space"] == expected.size == math.prod(map(int, expected.nvec))
-    assert row["class"] == "convolution"
 
 
 def test_a_network_has_a_row_a_layer_and_options_change_it() -> None:

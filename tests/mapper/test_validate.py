@@ -7,7 +7,7 @@ import pytest
 
 from mapper.compare import make_plan
 from mapper.compare.run import run_plan
-from mapper.verdicts import validate
+from mapper.results.verdicts import validate
 from marl_runs import SilentReporter, Store, StoreError
 
 DATA = Path(__file__).parents[1] / "runs" / "data"
@@ -32,20 +32,18 @@ def test_honest_results_hold(path):
             list(validate(store, "99"))
 
 
-@pytest.mark.parametrize("what", ["value", "mapping", "samples", "status"])
-def test_tampering_is_found(path, what):
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "best_value = best_value * 0.9",
+        "status = 'finnished'",
+        "samples = 150",
+        "result = json_set(result, '$.best_mapping.cluster_size', 7)",
+    ],
+)
+def test_tampering_is_found(path, edit):
     with sqlite3.connect(path) as raw:
-        if what == "value":
-            raw.execute("update runs set best_value = best_value * 0.9 where id = 1")
-        elif what == "status":
-            raw.execute("update runs set status = 'finnished' where id = 1")
-        elif what == "samples":
-            raw.execute("update runs set samples = 150 where id = 1")
-        else:
-            (text,) = raw.execute("select result from runs where id = 1").fetchone()
-            result = json.loads(text)
-            result["best_mapping"]["cluster_size"] += 1
-            raw.execute("update runs set result = ? where id = 1", (json.dumps(result),))
+        raw.execute(f"update runs set {edit} where id = 1")
     with Store.open(path) as store:
         first, second = validate(store)
         assert not first.holds

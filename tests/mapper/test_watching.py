@@ -1,14 +1,9 @@
 """Callbacks, ends before the budget's, and boards read by the real libraries."""
 
-from __future__ import annotations
-
-import json
-
 import pytest
-from typer.testing import CliRunner
 
 import marl_mapper
-from mapper.cli import app
+from tests.mapper.commands import json_of
 
 TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
 
@@ -39,20 +34,17 @@ def test_time_ends_a_search_and_a_proof():
 @pytest.mark.parametrize("method", ["random", "ga", "auto"])
 def test_time_and_patience_end_every_search_of_the_command_line(what, method, tmp_path):
     words = ["search", *(word.format(tmp_path) for word in what), "--method", method, "--no-proof"]
-    words += ["--cost-model", "maestro", "--budget", "50000000", "--json"]
+    words += ["--cost-model", "maestro", "--budget", "50000000"]
     for end in (["--timeout", "0.05"], ["--patience", "300"]):
-        done = CliRunner().invoke(app, [*words, *end])
-        assert done.exit_code == 0, done.output
-        found = json.loads(done.stdout)
+        found = json_of(*words, *end)
         assert all(0 < one["samples"] < 50_000_000 for one in found.get("shapes", [found]))
 
 
 def drawn_by_a_search(place):
     """The rising samples and falling best values of a search that drew them there."""
     words = ["search", "--layer", TINY, "--method", "random", "--budget", "200", "--no-proof"]
-    done = CliRunner().invoke(app, [*words, "--json", "--log", place])
-    assert done.exit_code == 0, done.output
-    return [tuple(pair) for pair in json.loads(done.stdout)["manifest"]["improvements"]]
+    found = json_of(*words, "--log", place)
+    return [tuple(pair) for pair in found["manifest"]["improvements"]]
 
 
 def test_tensorboard_reads_what_a_search_drew(tmp_path):

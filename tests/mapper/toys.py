@@ -1,7 +1,5 @@
 """Experiments that are quick, deterministic, and misbehave on request; also a program of them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

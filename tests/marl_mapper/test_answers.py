@@ -1,7 +1,5 @@
 """What is known already is not searched again, and only what is the same question is known."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections import OrderedDict
 

@@ -1,7 +1,5 @@
 """The library's calls agree with the packages below, and its results show themselves."""
 
-from __future__ import annotations
-
 import json
 import math
 import runpy

@@ -3,8 +3,6 @@
 python -m tests.mast.test_losses    # prints the losses of this source; 0.2.0's are in data/
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parts by name: those of the package, and files of one's own; what the paper has besides."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from dataclasses import replace
@@ -228,9 +226,7 @@ runs:
 """
 
 
-def test_a_sweep_does_each_run_once_and_goes_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_does_each_run_once_and_goes_on(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("plan.yaml").write_text(PLAN)
 
@@ -258,9 +254,7 @@ def test_a_sweep_does_each_run_once_and_goes_on(
     assert Path("again.csv").read_text().splitlines() == table
 
 
-def test_the_best_team_and_all_others_are_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_best_team_and_all_others_are_kept(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = "-t tag-3 --steps 1200 --episodes 16 --set batch=4 --set gamma=.9 --keep-all --json"
 
@@ -282,9 +276,7 @@ def test_the_best_team_and_all_others_are_kept(
     assert "expected one of last, best, 120" in give("export 1 --which 7", 2)
 
 
-def test_a_team_of_other_shapes_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_team_of_other_shapes_is_refused(tmp_path, capsys):
     from mast.exporting import SparsePolicy
 
     policy = SparsePolicy.of(MastTrainer(SMALL, 100, 0).learner)
@@ -304,9 +296,7 @@ def test_a_team_of_other_shapes_is_refused(
         ("pursuit-3", "pygame", (3, 147, 768, 5), 500),
     ],
 )
-def test_a_team_plays_worlds_of_other_suites(
-    name: str, package: str, shape: tuple[int, ...], length: int
-) -> None:
+def test_a_team_plays_worlds_of_other_suites(name, package, shape, length):
     pytest.importorskip(package)
     worlds = TeamWorlds(find_task(name), 2)
     assert worlds.shape[:5] == (*shape, length)

@@ -1,7 +1,5 @@
 """The scripts of the tables: records of runs, and how an arm's learning rate is looked for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -43,7 +43,6 @@ def documented() -> list[list[str]]:
     """The three commands of the page: from a text file to a sample."""
     text = DOCS.read_text(encoding="utf-8")
     fence = re.search(r"^```sh\n(mst data my\.txt.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert fence is not None
     return [shlex.split(line, comments=True)[1:] for line in fence[1].splitlines()]
 
 

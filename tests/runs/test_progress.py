@@ -1,7 +1,5 @@
 """What the progress display leaves on a terminal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress

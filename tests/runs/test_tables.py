@@ -1,7 +1,5 @@
 """Tables: what a narrow terminal leaves out, and that no figure is ever cut."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

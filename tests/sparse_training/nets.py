@@ -1,7 +1,5 @@
 """Small networks that tests of sparse training teach."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,9 +10,7 @@ SHAPES = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1,
 
 @settings(max_examples=150, deadline=None)
 @given(SHAPES, st.floats(0, 0.99), st.sampled_from(["er", "uniform"]))
-def test_counts_add_up_to_the_budget_and_no_layer_is_empty(
-    shapes: list[tuple[int, int]], sparsity: float, rule: str
-) -> None:
+def test_counts_add_up_to_the_budget_and_no_layer_is_empty(shapes, sparsity, rule):
     sizes = [rows * columns for rows, columns in shapes]
     total = round((1 - sparsity) * sum(sizes))
     if total < len(shapes):

@@ -1,7 +1,5 @@
 """GELU and attention to keys at given distances, against torch."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -23,9 +21,7 @@ def same(a: Tensor, b: Tensor) -> bool:
 @given(
     st.integers(1, 300), st.floats(1e-6, 1e6), st.sampled_from(list(TOLERANCE)), st.integers(0, 99)
 )
-def test_gelu_is_torch_s_with_its_gradient(
-    count: int, scale: float, dtype: torch.dtype, seed: int
-) -> None:
+def test_gelu_is_torch_s_with_its_gradient(count, scale, dtype, seed):
     generator = torch.Generator().manual_seed(seed)
     x = (scale * torch.randn(count, generator=generator, dtype=dtype)).requires_grad_()
     above = torch.randn(count, generator=generator, dtype=dtype)

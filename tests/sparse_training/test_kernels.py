@@ -1,7 +1,5 @@
 """Compiled products against autograd, and both backends over whole runs."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -37,14 +35,7 @@ def kept_units(data: st.DataObject, shape: tuple[int, int], unit: str) -> Struct
     SIZES, st.sampled_from(["free", "block4"]), st.sampled_from(list(TOLERANCE)), st.booleans(),
     st.booleans(), st.data(),
 )  # fmt: skip
-def test_products_are_those_of_autograd(
-    sizes: tuple[int, int, int],
-    unit: str,
-    dtype: torch.dtype,
-    relu: bool,
-    bias: bool,
-    data: st.DataObject,
-) -> None:
+def test_products_are_those_of_autograd(sizes, unit, dtype, relu, bias, data):
     outputs, inputs, rows = sizes
     structure = kept_units(data, (outputs, inputs), unit)
     generator = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
@@ -125,7 +116,6 @@ def test_flops_are_the_products_that_are_executed(unit: str) -> None:
     layer = SparseLinear(13, 10, bias=False, layout="columns", backend="compiled")
     sparsifier = Sparsifier({"a": layer}, SparsityConfig(0.6, unit=unit))
     sparsifier.attach()
-    assert layer.structure is not None
     plan = plan_of(layer.index(), (10, 13), unit == "block4", False, False)
     values, x, above = torch.ones(layer.weight.shape), torch.ones(13, rows), torch.ones(10, rows)
     within = gather(torch.ones(shape), layer.structure)

@@ -1,7 +1,5 @@
 """Layouts: rows are what columns are, number by number, and what `torch.nn.Linear` takes."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from pathlib import Path
@@ -29,9 +27,7 @@ def packed_layer(layout: str = "rows", unit: str = "free", **options: object) ->
 
 @settings(max_examples=80, deadline=None)
 @given(SIZES, st.sampled_from(["free", "block4"]), DTYPES, st.booleans(), st.data())
-def test_rows_are_columns_to_the_bit(
-    sizes: tuple[int, int, int], unit: str, dtype: torch.dtype, relu: bool, data: st.DataObject
-) -> None:
+def test_rows_are_columns_to_the_bit(sizes, unit, dtype, relu, data):
     outputs, inputs, rows = (3 * sizes[0], 3 * sizes[1], sizes[2])
     structure = kept_units(data, (outputs, inputs), unit)
     layers = [

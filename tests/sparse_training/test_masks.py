@@ -1,7 +1,5 @@
 """Masks over whole runs: counts, zeros, what is dropped and grown, and going on after a stop."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -56,9 +54,7 @@ def test_counts_and_zeros_hold_at_every_step(config: dict[str, object]) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(SETTINGS, st.integers(1, 9), st.sampled_from(["free", "block4"]))
-def test_resume_is_the_uninterrupted_run_to_the_bit(
-    config: dict[str, object], stop: int, unit: str
-) -> None:
+def test_resume_is_the_uninterrupted_run_to_the_bit(config, stop, unit):
     config = {**config, "unit": unit, "sparsity": 0.6}
     whole = Run(**config)
     losses = whole.updates(0, 10)
@@ -125,9 +121,7 @@ def test_of_equal_scores_the_first_are_chosen(scores: list[int], count: int) -> 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 11), st.integers(1, 11), st.sampled_from(["free", "block4"]), st.data())
-def test_structures_survive_masks_and_bits(
-    rows: int, columns: int, unit: str, data: st.DataObject
-) -> None:
+def test_structures_survive_masks_and_bits(rows, columns, unit, data):
     whole = Structure.whole((rows, columns), unit)
     kept = np.array(sorted(data.draw(st.sets(st.integers(0, whole.units - 1), min_size=1))))
     structure = Structure((rows, columns), unit, kept)

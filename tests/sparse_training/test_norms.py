@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -15,9 +13,7 @@ TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
     st.integers(8, 40), st.integers(1, 600), st.booleans(), st.sampled_from(list(TOLERANCE)),
     st.integers(0, 99),
 )  # fmt: skip
-def test_it_is_torch_s_with_its_gradients(
-    features: int, rows: int, bias: bool, dtype: torch.dtype, seed: int
-) -> None:
+def test_it_is_torch_s_with_its_gradients(features, rows, bias, dtype, seed):
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape: int) -> torch.Tensor:

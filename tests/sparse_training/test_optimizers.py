@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import copy
 import math
 
@@ -57,12 +55,10 @@ def test_keep_gives_back_what_decay_has_left() -> None:
     run.updates(0, 30)
     layer = run.sparsifier.layers["layer0"]
     moments = run.optimizer.moments(layer.weight)
-    assert moments.remains is not None
     kept, at = moments.remains, 0
     unit, away = int(kept.units[at]), moments.step - int(kept.gone[at])
     first = kept.first[at].item() * 0.9**away
     structure = layer.structure
-    assert structure is not None
     chosen = structure.mask.copy()
     chosen.reshape(-1)[unit] = True
     from sparse_training import Structure

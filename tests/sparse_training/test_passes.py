@@ -1,7 +1,5 @@
 """Layers in one pass against the same layers one by one."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest
@@ -9,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparse_training import FusedLayers, SparseLinear, SparseTrainingError, Structure, Unit
+from sparse_training import FusedLayers, SparseLinear, SparseTrainingError, Structure
 from tests.sparse_training.test_kernels import kept_units
 
 UNITS = st.sampled_from(["free", "block4"])
@@ -30,9 +28,7 @@ def sparse_layer(
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 21), min_size=2, max_size=5), st.integers(1, 150), DTYPES, st.data())
-def test_a_chain_gives_what_its_layers_give(
-    sizes: list[int], rows: int, dtype: torch.dtype, data: st.DataObject
-) -> None:
+def test_a_chain_gives_what_its_layers_give(sizes, rows, dtype, data):
     layers = [
         sparse_layer(data, inputs, outputs, dtype, seed)
         for seed, (inputs, outputs) in enumerate(pairwise(sizes))
@@ -119,9 +115,7 @@ def test_what_is_to_be_done_one_by_one() -> None:
 
 
 @pytest.mark.parametrize(("unit", "together"), [("block4", False), ("free", True)])
-def test_blocks_that_would_read_their_neighbours_are_done_one_by_one(
-    unit: Unit, together: bool
-) -> None:
+def test_blocks_that_would_read_their_neighbours_are_done_one_by_one(unit, together):
     layers = [
         SparseLinear(*s, layout="columns", backend="compiled", dense_above=2.0)
         for s in ((4, 8), (6, 3))
@@ -153,8 +147,6 @@ def test_a_pass_follows_the_structures() -> None:
         ((0, 4, 12), 0, "0 results"),
     ],
 )
-def test_layers_that_do_not_fit_are_refused(
-    reads: tuple[int, ...], results: int, says: str
-) -> None:
+def test_layers_that_do_not_fit_are_refused(reads, results, says):
     with pytest.raises(SparseTrainingError, match=says):
         FusedLayers(chain(4, 8, 4, 2), reads, results)

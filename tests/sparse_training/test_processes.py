@@ -1,7 +1,5 @@
 """Several processes of one training, and what FSDP is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

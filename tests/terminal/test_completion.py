@@ -1,7 +1,5 @@
 """Completion, driven as bash, zsh and fish drive it: by variables of the environment."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

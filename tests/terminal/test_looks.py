@@ -3,20 +3,18 @@
 After a change that is meant: ``pytest tests/terminal --snapshot-update``, and read the difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from cost_models import FIGURES, Accelerator, Cost, Mapping
 from maestro_env import Objective, Problem
 from mapper.compare import FORMATS, Summary
 from mapper.compare.entry import Board, ComparedCase, ComparedRun
-from mapper.mapping_changes import changes_between
+from mapper.explaining.mapping_changes import changes_between
+from mapper.explaining.standing import Standing
 from mapper.show.change_table import print_changes
 from mapper.show.cost import print_costs
 from mapper.show.layer_tables import print_layers, print_networks
@@ -24,7 +22,6 @@ from mapper.show.network_table import print_network
 from mapper.show.run_tables import print_runs
 from mapper.show.speed import speed_lines
 from mapper.show.standing_lines import standing_line
-from mapper.standing import Standing
 from marl_runs import say
 from mpe_marl.show import print_comparison, print_profiles, print_training
 from tests.terminals import WIDTHS, terminal
@@ -226,9 +223,7 @@ TABLES = [
 
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("table", TABLES)
-def test_it_looks_as_it_did(
-    table: Callable[[], None], columns: int, snapshot: SnapshotAssertion
-) -> None:
+def test_it_looks_as_it_did(table, columns, snapshot):
     with terminal(columns) as out:
         table()
     assert out.text == snapshot

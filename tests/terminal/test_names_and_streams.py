@@ -1,7 +1,5 @@
 """Names that a terminal or a table would obey, and streams that cannot show every sign."""
 
-from __future__ import annotations
-
 import errno
 import json
 import re
@@ -107,9 +105,7 @@ def test_a_full_disk_names_the_file_that_was_written(tmp_path: Path) -> None:
         "search --method random --budget 50 -l mlp.2 --store {store}",
     ],
 )
-def test_a_command_says_which_file_the_disk_had_no_room_for(
-    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_says_which_file_the_disk_had_no_room_for(words, tmp_path, monkeypatch, capsys):
     whole = {"orders": ["KCYXRS"] * 2, "parallel": ["K", "C"], "tiles": [{}, {}], "cluster_size": 1}
     (tmp_path / "m.yaml").write_text(json.dumps(whole), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -126,9 +122,7 @@ def test_a_command_says_which_file_the_disk_had_no_room_for(
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_of_an_option_given_twice_the_last_value_is_blamed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_of_an_option_given_twice_the_last_value_is_blamed(capsys):
     for words in ("--seed 3 --seed x", "--seed=3 --seed=x"):
         with pytest.raises(SystemExit):
             main(["explore", "--network", "mlp", "--pes", "8", *words.split()])

@@ -19,7 +19,7 @@ from cost_models.exact.chain_bounds.chain_nodes import (
 from cost_models.exact.chain_bounds.choice_costs import ChoiceCosts
 from cost_models.exact.chain_bounds.spread import WINDOWS
 from cost_models.exact.nest import OUTPUT
-from marl_common import BoolArray, FloatArray, IntArray
+from marl_common import FloatArray, IntArray
 
 AT_ONCE = 1 << 14
 """Choices that are bounded together; arrays of so many stay in a cache."""
@@ -42,8 +42,7 @@ class ChainBrancher(ChoiceCosts):
             spread.rows(0, window, 1.0, spread.extents[d]) for window, (d, _) in enumerate(WINDOWS)
         )
         held = [
-            LastMove(1.0, 1.0, tuple(whole[self.dims.index(d)] for d in spread.free[t]), rows)
-            for t in range(3)
+            LastMove(1.0, 1.0, tuple(whole[p] for p in self.togo.free[t]), rows) for t in range(3)
         ]
         return ChainNode(
             (),
@@ -57,10 +56,6 @@ class ChainBrancher(ChoiceCosts):
             (held[0], held[1], held[2]),
             ((0.0, 0.0, 0.0),) * (facts.depth + 1),
         )
-
-    def fill_turns(self) -> None:
-        """Work out which MAC steps memories have room for."""
-        self.time.turns = self.togo.turns()
 
     @cached_property
     def least_turns(self) -> float:
@@ -78,7 +73,8 @@ class ChainBrancher(ChoiceCosts):
         options = self._options(node, below)
         self.combine(options)
         tiles, figures = [], []
-        for _, may, _, after in self._bounds(node, options, below):
+        for bound, after in self._bounds(node, options):
+            may = bound < below
             off = len(after["ports"])
             each = after["energy"] + after["rest"], after["cycles"] - off, after["loads"] - off
             tiles.append(np.stack(self.tables.at(options), axis=1)[may])
@@ -108,63 +104,50 @@ class ChainBrancher(ChoiceCosts):
         rows = np.flatnonzero(self.floor(node, options) < below)
         self.tables.cells = tuple(cell[rows] for cell in self.tables.cells)
         classes = self.combine(options)
-        rows, bounds = self._below(node, options, below)
-        self._keep(rows)
+        rows, bounds = self._keep(node, options, below)
         if len(rows) and 0 < node.depth < self.facts.depth - 1:
             classes = classes[rows]
             self._look_beside(node, options)
-            rows, bounds = self._below(node, options, below)
-            self._keep(rows)
+            rows, bounds = self._keep(node, options, below)
             self.beside = {}
         tiles = np.stack(self.tables.at(options), axis=1)
         self.tables.cells = None
         order = np.argsort(bounds, kind="stable")
         return ChainChoices(classes[rows][order], tiles[order], bounds[order])
 
-    def _below(
+    def _keep(
         self, node: ChainNode, options: list[TileOptions], below: float
     ) -> tuple[IntArray, FloatArray]:
-        """Which choices are below a value, and their bounds."""
-        rows, bounds = [np.empty(0, np.int64)], [np.empty(0)]
-        for first, may, bound, _ in self._bounds(node, options, below):
-            rows.append(first + np.flatnonzero(may))
-            bounds.append(bound[may])
-        return np.concatenate(rows), np.concatenate(bounds)
+        """Go on with the choices below a value: which they are, and their bounds."""
+        found = np.concatenate([[], *(bound for bound, _ in self._bounds(node, options))])
+        rows, tables = np.flatnonzero(found < below), self.tables
+        assert tables.cells is not None
+        tables.look_at([cell[rows] for cell in tables.cells], tables.kinds[rows])
+        return rows, found[rows]
 
     def _bounds(
-        self, node: ChainNode, options: list[TileOptions], below: float
-    ) -> Iterator[tuple[int, BoolArray, FloatArray, Any]]:
-        """Some choices after others: the first one's place, which are below a value, and bounds.
-
-        While some are given, they are those that are looked at.
-        """
+        self, node: ChainNode, options: list[TileOptions]
+    ) -> Iterator[tuple[FloatArray, Any]]:
+        """Bounds of some choices after others, which are looked at meanwhile."""
         tables = self.tables
         assert tables.cells is not None
         cells, kinds = tables.cells, tables.kinds
         for first in range(0, len(kinds), AT_ONCE):
             some = slice(first, first + AT_ONCE)
             tables.look_at([cell[some] for cell in cells], kinds[some])
-            bound, after = self.bound(node, options)
-            yield first, bound < below, bound, after
+            yield self.bound(node, options)
         tables.look_at(cells, kinds)
-
-    def _keep(self, rows: IntArray) -> None:
-        """Look at some choices only."""
-        cells = self.tables.cells
-        assert cells is not None
-        self.tables.look_at([cell[rows] for cell in cells], self.tables.kinds[rows])
 
     def _look_beside(self, node: ChainNode, options: list[TileOptions]) -> None:
         """Work out tables of the tiles that are looked at, whose pieces are known."""
         places = tuple(np.unique(at) for at in self.tables.at(options))
         around = self.tables.around(options)
-        tables = [self.togo, *(t for _, t in self.time.waits)]
-        tables += [t for inner in self.time.inner for t in inner if t is not None]
+        tables = [self.togo, *self.time.filled]
         self.beside = {t: t.beside(node.depth + 1, around, places) for t in tables}
 
     def _options(self, node: ChainNode, below: float) -> list[TileOptions]:
         """Tiles of the next memory; of their vectors those that may be below a value are chosen."""
-        options = [self.tables.options(node, place) for place in range(len(self.dims))]
+        options = self.tables.options(node)
         if node.depth == 0 and self.frontier is not None:
             tiles = self.frontier.tiles(self, below)
             places = [np.searchsorted(o.at, at) for o, at in zip(options, tiles.T, strict=True)]
@@ -194,7 +177,7 @@ class ChainBrancher(ChoiceCosts):
             kinds: Their classes of orders.
             tiles: ``(N, dims)`` places of their tiles.
         """
-        options = [self.tables.options(node, place) for place in range(len(self.dims))]
+        options = self.tables.options(node)
         cells = [np.searchsorted(o.at, at) for o, at in zip(options, tiles.T, strict=True)]
         self.tables.look_at(cells, np.array(kinds))
         after = self.after(node, options)
@@ -228,18 +211,19 @@ class ChainBrancher(ChoiceCosts):
         return found
 
     def fill(self) -> None:
-        """Work out tables of energy, once."""
-        if not self.togo.rest[-1]:
-            self.togo.fill()
+        """Work out tables of MAC steps and of energy."""
+        self.time.turns = self.togo.turns()
+        self.togo.fill()
 
     def fill_all(self) -> None:
         """Work out tables of MAC steps, energy and ports."""
-        self.fill_turns()
         self.fill()
         self.time.fill_ports()
 
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit, and those of energy by parts."""
+        if not self.time.turns:
+            self.time.turns = self.togo.turns()
         self.togo.by_parts = True
         self.togo.fill()
         self.time.fill_ports()

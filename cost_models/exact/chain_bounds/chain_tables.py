@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from marl_common import FloatArray, IntArray
 
@@ -24,6 +27,25 @@ class ChainTiles(NamedTuple):
     offered: tuple[tuple[Any, ...], ...]
     rooms: dict[Any, Grid]
     shares: dict[Any, Any]
+
+
+class TileAxes:
+    """Values by tile along the dimensions of a spread, as grids."""
+
+    dims: tuple[int, ...]
+    """The dimensions that have tiles."""
+
+    def axis(self, place: int, values: Any) -> Any:
+        """Values along one dimension."""
+        shape = [1] * len(self.dims)
+        shape[place] = -1
+        return np.asarray(values).reshape(shape)
+
+    def product(self, places: Iterable[int], of: Callable[[int], Any], start: Any = 1.0) -> Any:
+        """Something, times the values of some dimensions."""
+        for place in places:
+            start = start * self.axis(place, of(place))
+        return start
 
 
 class RestCosts(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import reduce
 from typing import Any
 
@@ -13,7 +14,7 @@ from cost_models.exact.chain_bounds.chain_tables import RestCosts
 from cost_models.exact.chain_bounds.facts import ChainFacts
 from cost_models.exact.chain_bounds.option_tables import OptionTables
 from cost_models.exact.chain_bounds.port_time import PortTime
-from cost_models.exact.chain_bounds.spread import TENSORS_IN, ChainSpread
+from cost_models.exact.chain_bounds.spread import TENSORS_IN
 from cost_models.exact.chain_bounds.tensor_moves import TensorMoves
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.nest import INPUT, OUTPUT
@@ -35,44 +36,53 @@ class ChoiceCosts:
     """Bounds of choices of one spread.
 
     Args:
-        spread: The spread.
-        togo: Its tables.
+        togo: Tables of the spread.
         powers: Exponents of latency and energy in the objective.
         most: Largest latency [cycles] and energy [nJ] allowed.
     """
 
     def __init__(
         self,
-        spread: ChainSpread,
         togo: CostsToGo,
         powers: tuple[int, int],
         most: tuple[float, float] = (math.inf, math.inf),
     ) -> None:
-        self.spread, self.togo, self.facts = spread, togo, spread.facts
-        self.dims, self.powers, self.most = spread.dims, powers, most
-        self.classes = self._classes()
-        self._kinds = np.array(self.classes)
+        self.spread, self.facts, self.dims = togo.spread, togo.facts, togo.dims
+        self.powers, self.most = powers, most
         self.beside: dict[CostsToGo, list[RestCosts]] = {}
         """Tables of tiles whose pieces are known, where there are any."""
-        self.tables = OptionTables(spread, togo)
-        self.moves, self.time = TensorMoves(self.tables, self.classes), PortTime(self.tables)
+        self._begin(togo)
+
+    def _begin(self, togo: CostsToGo) -> None:
+        """Take tables that are still to be filled."""
+        self.togo, self.halos = togo, togo.halos
+        self.classes = self._classes()
+        self._kinds = np.array(self.classes)
+        self.tables = OptionTables(togo)
+        self.moves, self.time = TensorMoves(self.tables), PortTime(self.tables)
+
+    def forget(self) -> None:
+        """Drop all tables; filled again, they are the same."""
+        self._begin(self.togo.anew())
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of tables, and of tiles that are remembered."""
+        grids = [*self.time.turns, *self.togo.fitting.values()]
+        for table in (self.togo, *self.time.filled):
+            grids += [rest.cost for some in table.rest for rest in some]
+        return sum(grid.nbytes for grid in grids) + self.tables.held_bytes
 
     def _classes(self) -> list[Class]:
-        halos = [self.dims.index(d) for d in self.togo.halos()]
         found: list[Class] = [STILL]
-        for place, d in enumerate(self.dims):
-            if place in halos:
+        for place in self.togo.places:
+            if place in self.halos:
                 found.append((place, place))
-            elif d not in self.facts.relevant[INPUT] and halos:
-                found += [(place, h) for h in halos]
+            elif place in self.togo.free[INPUT] and self.halos:
+                found += [(place, h) for h in self.halos]
             else:
                 found.append((place, -1))
         return found
-
-    @property
-    def halos(self) -> list[int]:
-        """Places of dimensions along which neighbouring tiles may share inputs."""
-        return [self.dims.index(d) for d in self.togo.halos()]
 
     def value(self, energy: Any, cycles: Any) -> FloatArray:
         """The objective from energy but for leakage [nJ] and latency [cycles]."""
@@ -86,8 +96,9 @@ class ChoiceCosts:
             if facts.keeps[m][t]:
                 read, fill = self.moves.sure(node, options, t)
                 read = facts.prices[facts.keeper(t, m)].read[t] * read
-                least = float(self.spread.whole(t)) * self.togo.rows_once(m, t)
-                found["energy"] += least * (read + facts.prices[m].write[t] * fill)
+                found["energy"] += self.togo.elements_once(m, t) * (
+                    read + facts.prices[m].write[t] * fill
+                )
         if m == facts.depth:
             if facts.keeps[m][OUTPUT]:
                 found["sums"] = m, self._most_outputs(m, options)
@@ -101,10 +112,8 @@ class ChoiceCosts:
 
     def _most_outputs(self, m: int, options: list[TileOptions]) -> Any:
         """Outputs that leave a memory, at most."""
-        found: Any = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
-        for p in self.tables.free[OUTPUT]:
-            found = found * self.tables.axis(p, options[p].many)
-        return found
+        most = float(self.spread.whole(OUTPUT)) * self.spread.still(OUTPUT, m)
+        return self.tables.product(self.tables.free[OUTPUT], lambda p: options[p].many, most)
 
     def _outputs_again(self, node: ChainNode, options: list[TileOptions]) -> Any:
         """What tables count for outputs that further out were paid for already, at most.
@@ -134,10 +143,9 @@ class ChoiceCosts:
         found = self.after(node, options)
         self._serve(m, options, found)
         inside = [
-            [0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
-             for table in tables]
-            for tables in self.time.inner
-        ]  # fmt: skip
+            0.0 if table is None else np.maximum(self._rest(table, m, options, found), 0.0)
+            for table in self.time.inner
+        ]
         start = np.maximum(found["start"], self.time.waiting(found["ports"], found["waits"]))
         found["cycles"] = self.time.cycles(m, options, found["ports"], inside, start)
         found["rest"] = self._rest(self.togo, m, options, found)
@@ -182,11 +190,8 @@ class ChoiceCosts:
 
     def _valid(self, options: list[TileOptions], kind: Class) -> Any:
         """Where loops that iterate are those of an order."""
-        valid: Any = True
         if kind[0] < 0:
-            for p, o in enumerate(options):
-                valid = valid & self.tables.axis(p, ~o.iterates)
-            return valid
+            return self._still(options, self.togo.places)
         valid = self.tables.axis(kind[0], options[kind[0]].iterates)
         if kind[1] not in (-1, kind[0]):
             valid = valid & self._first_window(options, kind[1])
@@ -210,7 +215,8 @@ class ChoiceCosts:
         for t in range(3):
             reads, share, fills, (given, own), sure = self.moves.moves(node, options, t)
             found["moves"].append((reads, share, fills, given, sure))
-            running, idle = float(self.spread.whole(t)) * share, self._idle(t, m, share)
+            running = float(self.spread.whole(t)) * share
+            idle = (1.0 - share) * self.togo.elements_once(m, t)
             rows = given[0] * given[1]
             takers = sure[1] * idle
             rate = running * reads + sure[0] * idle / rows
@@ -225,20 +231,20 @@ class ChoiceCosts:
                     _, anchored = self.moves.state(options, t)
                     rows = np.where(anchored, own[0] * own[1], rows)
                 fill = running * fills * rows + takers
-                self._read(found, m, t, rate * given[0] * given[1], fill, options)
+                found["energy"] = found["energy"] + facts.prices[m].write[t] * fill
+                first = facts.chip.widths[t] * self.tables.elements(m, options, t)
+                self._read(found, m, t, rate * given[0] * given[1], first)
             self._moved(found, before, options, t, running * reads / rate)
         return found
 
-    def _read(
-        self, found: dict[str, Any], m: int, t: int, read: Any, fill: Any,
-        options: list[TileOptions],
-    ) -> None:  # fmt: skip
-        """Inputs or filters that a memory gets from the one around it that keeps them."""
+    def _read(self, found: dict[str, Any], m: int, t: int, read: Any, first: Any = 0.0) -> None:
+        """Inputs or filters that a memory, or the MACs, get from the memory that keeps them.
+
+        `first` is how many bits the first tile has, where it comes into a memory.
+        """
         keeper = self.facts.keeper(t, m)
         found["energy"] = found["energy"] + self.facts.prices[keeper].read[t] * read
-        found["energy"] = found["energy"] + self.facts.prices[m].write[t] * fill
-        bits = read * self.facts.chip.widths[t]
-        self.time.give(found["ports"], keeper, m, bits, options, t)
+        self.time.give(found["ports"], range(keeper, m), read * self.facts.chip.widths[t], first)
 
     def _written(self, found: dict[str, Any], m: int, rate: Any, fills: Any, once: Any) -> None:
         """Outputs that leave a memory for the one around it that keeps them: `once` at least."""
@@ -251,11 +257,6 @@ class ChoiceCosts:
         found["energy"] = energy + each * once * still
         found["sums"] = m, float(self.spread.whole(OUTPUT)) * still * fills
         self.time.carry(found["ports"], self.facts.keeper(OUTPUT, m), m, back, out)
-
-    def _idle(self, t: int, m: int, share: Any) -> Any:
-        """Elements of a tensor in whose part of a dimension no loop runs: they move once."""
-        least = float(self.spread.whole(t)) * self.togo.rows_once(m, t)
-        return (1.0 - share) * least
 
     def _moved(
         self, found: dict[str, Any], before: Any, options: list[TileOptions], t: int, running: Any
@@ -280,20 +281,20 @@ class ChoiceCosts:
 
     def _first_window(self, options: list[TileOptions], place: int) -> Any:
         """Where a loop over rows or columns may be the first of them: it iterates, or none does."""
-        halos = sorted({h for _, h in self.classes if h >= 0})
         found = self.tables.axis(place, options[place].iterates)
-        if place != halos[0]:
+        if place != min(self.halos):
             return found
-        none: Any = True
-        for h in halos:
-            none = none & ~self.tables.axis(h, options[h].iterates)
-        return found | none
+        return found | self._still(options, self.halos)
+
+    def _still(self, options: list[TileOptions], places: Iterable[int]) -> Any:
+        """Where no loop over some dimensions iterates."""
+        return self.tables.product(places, lambda p: ~options[p].iterates, start=True)
 
     def _serve(self, m: int, options: list[TileOptions], found: dict[str, Any]) -> None:
         """What the MACs read and write in the memories that serve them."""
         for t in range(3) if m == self.facts.depth else ():
             keeper = self.facts.innermost[t]
-            turns: Any = self.spread.mac_reads(t, keeper, 1.0)
+            turns: Any = self.spread.mac_reads(t, keeper)
             for p in self.tables.free[t]:
                 units = self.spread.units(keeper, m, self.dims[p])
                 steps = np.maximum(options[p].turns, np.ceil(options[p].each / units))
@@ -303,16 +304,14 @@ class ChoiceCosts:
                 found["energy"] = found["energy"] + self.spread.energy.add[keeper] * more
                 self.time.carry(found["ports"], keeper, m + 1, more, turns)
             else:
-                found["energy"] = found["energy"] + self.facts.prices[keeper].read[t] * turns
-                self.time.give(found["ports"], keeper, m + 1, turns * self.facts.chip.widths[t])
+                self._read(found, m + 1, t, turns)
 
     def _least_part(self, part: float, m: int, t: int, moves: Any) -> tuple[Any, Any, Any]:
         """The amounts of the part of a tensor that moves the least."""
         reads, share, fills, given, sure = moves
         idle = np.minimum(part, 1.0 - share)
         running = (part - idle) * float(self.spread.whole(t))
-        once = idle * float(self.spread.whole(t)) * self.togo.rows_once(m, t)
-        once = once / (given[0] * given[1])
+        once = idle * self.togo.elements_once(m, t) / (given[0] * given[1])
         return running * reads + sure[0] * once, running * fills + sure[1] * once, given
 
     def _rest(

@@ -9,48 +9,56 @@ from typing import Any
 import numpy as np
 
 from cost_models.exact.chain_bounds.chain_nodes import ChainNode, TileOptions
-from cost_models.exact.chain_bounds.facts import shared_out
+from cost_models.exact.chain_bounds.chain_tables import TileAxes
 from cost_models.exact.chain_bounds.pieces import (
     Pieces,
-    cut,
+    Stages,
     number,
     of_all,
     of_first,
     of_lead,
+    share_out,
     steps,
 )
 from cost_models.exact.chain_bounds.running import Around
-from cost_models.exact.chain_bounds.spread import ChainSpread
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from marl_common import BoolArray, IntArray
 
+TILE_BYTES = 500
+"""What is remembered of a tile, pieces and their sizes, takes about so much."""
 
-class OptionTables:
+
+class OptionTables(TileAxes):
     """Tiles of one spread, remembered by what is around them.
 
     Args:
-        spread: The spread.
-        togo: Its tables.
+        togo: Tables of the spread.
     """
 
-    def __init__(self, spread: ChainSpread, togo: CostsToGo) -> None:
-        self.spread, self.togo, self.facts = spread, togo, spread.facts
-        self.dims = spread.dims
+    def __init__(self, togo: CostsToGo) -> None:
+        self.spread, self.togo, self.facts, self.dims = togo.spread, togo, togo.facts, togo.dims
         self.cells: tuple[IntArray, ...] | None = None
         """Vectors of tiles that are looked at, by dimension; None for all."""
         self.kinds = np.empty((0, 2), np.int64)
         """The class of orders that each of them is looked at with."""
-        self.free = [[self.dims.index(d) for d in free] for free in spread.free]
-        """By tensor, places of dimensions that it does not depend on."""
-        self.own = [[p for p in range(len(self.dims)) if p not in free] for free in self.free]
-        """Places of those that it depends on."""
+        self.free, self.own = togo.free, togo.own
         self._sizes: dict[int, Any] = {}
         self._options: dict[Any, TileOptions] = {}
-        self._first: dict[Any, Pieces] = {}
         self._counts: dict[Any, IntArray] = {}
 
-    def options(self, node: ChainNode, place: int) -> TileOptions:
-        """ChainTiles of the next memory along a dimension."""
+    @property
+    def held_bytes(self) -> int:
+        """Memory of what is remembered, about."""
+        sizes = sum(np.asarray(size).nbytes for row in self._sizes.values() for size in row)
+        tiles = sum(len(found.at) for found in self._options.values())
+        tiles += sum(map(len, self._counts.values()))
+        return sizes + TILE_BYTES * tiles
+
+    def options(self, node: ChainNode) -> list[TileOptions]:
+        """Tiles of the next memory along each dimension."""
+        return [self._of(node, place) for place in self.togo.places]
+
+    def _of(self, node: ChainNode, place: int) -> TileOptions:
         m = node.depth + 1
         key = (m, place, node.around[place], node.pieces[place], node.lead[place])
         found = self._options.get(key)
@@ -60,60 +68,53 @@ class OptionTables:
 
     def _make(self, m: int, place: int, node: ChainNode) -> TileOptions:
         d, values = self.dims[place], self.togo.tiles.values[place]
-        around = int(values[node.around[place]])
-        stages = self.spread.stages(m, d)
-        shared = shared_out(self.spread.spatial, m - 1, d, around)
-        high = int(self.togo.reach(m, place)[0][node.around[place]])
-        offered = self.togo.tiles.offered[m][place]
-        whole = values[offered].max(initial=0) >= shared  # a larger tile is cut to what is around
-        at = [i for i in range(high + 1) if offered[i] or (whole and values[i] == shared)]
-        if m == 1 and self.togo.wanted is not None:
-            wanted = set(self.togo.wanted[:, place].tolist())
-            at = [i for i in at if i in wanted]
-        rows = []
-        total = self.spread.extents[d]
-        inside = self.spread.inside(m, d)
-        for i in at:
-            tile = int(values[i])
-            pieces = of_all(node.pieces[place], around, stages, tile)
-            lead = of_lead(node.lead[place], around, stages, tile)
-            step = stages[-1] * tile
-            before, whole_tile = node.pieces[place], around
-            for units in stages[:-1]:
-                whole_tile = -(-whole_tile // units)
-                before = cut(before, whole_tile)
-            running = [(n, c) for n, c in before if n > step]
-            gap = (-(-shared // step) - 1) * step - tile
-            runs, length = sum(c for _, c in running), sum(n * c for n, c in running)
-            firsts = steps(tuple((min(n, tile), c) for n, c in node.lead[place]), inside)
-            rows.append((
-                i, tile, number(pieces), number(lead), step < shared, length / total, runs, gap,
-                steps(lead, inside), steps(pieces, inside), firsts, step * runs / max(length, 1),
-                pieces, lead,
-            ))  # fmt: skip
-        columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[]] * 14
-        whole, real = np.int64, np.float64
-        kinds = (whole, whole, real, real, np.bool_, *(real,) * 7)
-        columns[:12] = [np.array(c, k) for c, k in zip(columns[:12], kinds, strict=True)]
-        return TileOptions(*columns)
+        around, stages = int(values[node.around[place]]), self.spread.stages(m, d)
+        before, shared = share_out(node.pieces[place], around, stages)
+        at = self._offered(m, place, node.around[place], shared)
+        tiles = values[at]
+        each = tiles.tolist()
+        pieces = [of_all(node.pieces[place], around, stages, tile) for tile in each]
+        lead = [of_lead(node.lead[place], around, stages, tile) for tile in each]
+        first = [tuple((min(n, tile), c) for n, c in node.lead[place]) for tile in each]
+        inside, step = self.spread.inside(m, d), stages[-1] * tiles
+        lengths, counts = np.array(before).T[..., None]
+        runs = (lengths > step) * counts
+        length = (runs * lengths).sum(axis=0)
+        return TileOptions(
+            at=at,
+            tile=tiles,
+            many=np.array([number(some) for some in pieces], np.float64),
+            steps=np.array([number(some) for some in lead], np.float64),
+            iterates=step < shared,
+            share=length / self.spread.extents[d],
+            runs=runs.sum(axis=0),
+            apart=((-(-shared // step) - 1) * step - tiles).astype(np.float64),
+            turns=np.array([steps(some, inside) for some in lead], np.float64),
+            each=np.array([steps(some, inside) for some in pieces], np.float64),
+            firsts=np.array([steps(some, inside) for some in first], np.float64),
+            front=step * runs.sum(axis=0) / np.maximum(length, 1),
+            pieces=pieces,
+            lead=lead,
+        )
 
-    def first_count(self, m: int, place: int, source: Pieces, around: int, tile: int) -> Pieces:
-        """Pieces of the first step of each piece of the memory around."""
-        key = (m, place, source, around, tile)
-        found = self._first.get(key)
-        if found is None:
-            stages = self.spread.stages(m, self.dims[place])
-            found = self._first[key] = of_first(source, around, stages, tile)
-        return found
+    def _offered(self, m: int, place: int, around: int, shared: int) -> IntArray:
+        """Places of the tiles of a memory; one as large as what is `shared` stands for larger."""
+        values, offered = self.togo.tiles.values[place], self.togo.tiles.offered[m][place]
+        found = offered | ((values == shared) & (values[offered].max(initial=0) >= shared))
+        found[self.togo.reach(m, place)[0][around] + 1 :] = False
+        at: IntArray = np.flatnonzero(found)
+        if m == 1 and self.togo.wanted is not None:
+            at = at[np.isin(at, self.togo.wanted[:, place])]
+        return at
 
     def first_counts(
-        self, m: int, place: int, source: Pieces, around: int, tiles: IntArray
+        self, source: Pieces, around: int, stages: Stages, tiles: IntArray
     ) -> IntArray:
-        """How many they are, by tile."""
-        key = (m, place, source, around, tiles.tobytes())
+        """How many pieces of first steps there are, by tile: see :func:`of_first`."""
+        key = source, around, stages, tiles.tobytes()
         found = self._counts.get(key)
         if found is None:
-            each = (self.first_count(m, place, source, around, int(tile)) for tile in tiles)
+            each = (of_first(source, around, stages, tile) for tile in tiles.tolist())
             found = self._counts[key] = np.array([number(pieces) for pieces in each])
         return found
 
@@ -160,9 +161,7 @@ class OptionTables:
         """Values along one dimension, as a grid, or of the cells that are looked at."""
         if self.cells is not None:
             return np.asarray(values)[self.cells[place]]
-        shape = [1] * len(self.dims)
-        shape[place] = -1
-        return np.asarray(values).reshape(shape)
+        return super().axis(place, values)
 
     def fits(self, node: ChainNode, options: list[TileOptions]) -> Any:
         """Whether tiles fit the memory, beside those of its entries around that are chosen."""

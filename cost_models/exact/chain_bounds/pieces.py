@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 Pieces = tuple[tuple[int, int], ...]
 """Lengths, each with how many pieces have it."""
@@ -26,6 +27,14 @@ def cut(pieces: Pieces, tile: int) -> Pieces:
     return _sorted(found)
 
 
+def share_out(pieces: Pieces, around: int, stages: Stages) -> tuple[Pieces, int]:
+    """Pieces and the tile around them, shared out to units of all fan-outs but the last."""
+    for units in stages[:-1]:
+        around = -(-around // units)
+        pieces = cut(pieces, around)
+    return pieces, around
+
+
 def of_all(pieces: Pieces, around: int, stages: Stages, tile: int) -> Pieces:
     """Tiles of all units in all steps.
 
@@ -35,17 +44,13 @@ def of_all(pieces: Pieces, around: int, stages: Stages, tile: int) -> Pieces:
         stages: Units between.
         tile: Their own tile.
     """
-    for units in stages[:-1]:
-        around = -(-around // units)
-        pieces = cut(pieces, around)
-    return cut(pieces, tile)
+    return cut(share_out(pieces, around, stages)[0], tile)
 
 
+@lru_cache(maxsize=1 << 15)
 def of_first(pieces: Pieces, around: int, stages: Stages, tile: int) -> Pieces:
     """Tiles of all units in the first step of each piece."""
-    for units in stages[:-1]:
-        around = -(-around // units)
-        pieces = cut(pieces, around)
+    pieces, _ = share_out(pieces, around, stages)
     reach = stages[-1] * tile
     return cut(tuple((min(length, reach), count) for length, count in pieces), tile)
 
@@ -53,8 +58,7 @@ def of_first(pieces: Pieces, around: int, stages: Stages, tile: int) -> Pieces:
 def of_lead(pieces: Pieces, around: int, stages: Stages, tile: int) -> Pieces:
     """Tiles of the first unit in all steps."""
     found: Counter[int] = Counter()
-    for units in stages[:-1]:
-        around = -(-around // units)
+    _, around = share_out((), around, stages)
     step = stages[-1] * tile
     for length, count in pieces:
         length = min(length, around)

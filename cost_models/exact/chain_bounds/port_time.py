@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,20 @@ from cost_models.exact.chain_bounds.spread import TENSORS_IN
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from cost_models.exact.chain_bounds.waits import WaitingTime
 from cost_models.exact.nest import OUTPUT
+
+
+class Lane(NamedTuple):
+    """What bits of a memory's port pass one after another.
+
+    Args:
+        memory: The memory.
+        rate: Bits in a cycle.
+        ways: 0 for what is read of it, 1 for what is written, or both.
+    """
+
+    memory: int
+    rate: float
+    ways: tuple[int, ...]
 
 
 class PortTime:
@@ -25,83 +40,71 @@ class PortTime:
     def __init__(self, tables: OptionTables) -> None:
         self.tables, self.spread, self.facts = tables, tables.spread, tables.facts
         self.dims = tables.dims
-        self._ports = [
-            (level.read_bw, level.write_bw, level.shared_bw)
-            if self.facts.has_port(m)
-            else (None, None, False)
-            for m, level in enumerate(self.facts.memories)
-        ]
-        if self.facts.chip.levels[-1].is_memory:  # what it gives to its MACs takes no time
-            self._ports[-1] = (None, None, False)
-        self.instances = [
-            math.prod(self.spread.units(0, m, d) for d in range(len(self.spread.extents)))
-            for m in range(self.facts.depth + 1)
-        ]
+        self.lanes = list(self._all_lanes())
+        self._reads = {lane.memory: lane.rate for lane in self.lanes if 0 in lane.ways}
         self._begun = self._first_ports()
         self.turns: list[Any] = []
-        self.inner: list[list[CostsToGo | None]] = [[None, None] for _ in self._ports]
-        self.waits: list[tuple[int, WaitingTime]] = []
+        self.inner: list[CostsToGo | None] = [None] * len(self.lanes)
+        """By lane, the table of what the memories inside put through it."""
+        self.waits: list[tuple[Lane, WaitingTime]] = []
 
-    def _first_ports(self) -> list[bool]:
-        """Ports that first tiles pass."""
-        found = [False] * (self.facts.depth + 1)
-        for m in range(1, self.facts.depth + 1):
-            for t in TENSORS_IN:
-                if self.facts.keeps[m][t]:
-                    for q in range(self.facts.keeper(t, m), m):
-                        found[q] = self.facts.has_port(q)
-        return found
+    def _all_lanes(self) -> Iterator[Lane]:
+        served = self.facts.chip.levels[-1].is_memory  # what it gives to its MACs takes no time
+        for m, level in enumerate(self.facts.memories):
+            if not self.facts.has_port(m) or (served and m == self.facts.depth):
+                continue
+            if level.read_bw is not None:
+                yield Lane(m, level.read_bw, (0, 1) if level.shared_bw else (0,))
+            if level.write_bw is not None and not level.shared_bw:
+                yield Lane(m, level.write_bw, (1,))
+
+    @property
+    def filled(self) -> list[CostsToGo]:
+        """All tables of ports."""
+        inner = [table for table in self.inner if table is not None]
+        return [*inner, *(table for _, table in self.waits)]
+
+    def _first_ports(self) -> list[int]:
+        """Memories whose ports first tiles pass."""
+        found = {
+            q
+            for m in range(1, self.facts.depth + 1)
+            for t in TENSORS_IN if self.facts.keeps[m][t]
+            for q in range(self.facts.keeper(t, m), m) if self.facts.has_port(q)
+        }  # fmt: skip
+        return sorted(found)
 
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit, and of steps that wait for them."""
         togo = self.tables.togo
-        for q, (read, write, shared) in enumerate(self._ports):
-            ways = [(read is not None, shared), (False, write is not None)]
-            for way, (into, out) in enumerate(ways):
-                if not into and not out:
-                    continue
-                costs = self.spread.port(q, into, out)
-                table = CostsToGo(self.spread, togo.tiles, togo.redundant, costs, togo)
-                if not table.is_empty():
-                    table.fill()
-                    self.inner[q][way] = table
-                rate = float((read if way == 0 else write) or 1)
-                cycles = [[each / rate for each in row] for row in costs.reads]
-                waits = WaitingTime(costs._replace(reads=cycles), togo)
-                if self.facts.stepwise and not waits.is_empty():
-                    waits.fill()
-                    self.waits.append((q, waits))
+        for place, lane in enumerate(self.lanes):
+            costs = self.spread.port(lane.memory, 0 in lane.ways, 1 in lane.ways)
+            table = togo.of(costs)
+            if not table.is_empty():
+                table.fill()
+                self.inner[place] = table
+            waits = WaitingTime([each / lane.rate for each in costs.reads[-1]], togo)
+            if self.facts.stepwise and not waits.is_empty():
+                waits.fill()
+                self.waits.append((lane, waits))
 
-    def give(
-        self,
-        ports: Any,
-        keeper: int,
-        m: int,
-        bits: Any,
-        options: list[TileOptions] | None = None,
-        tensor: int = 0,
-    ) -> None:
-        """Bits of inputs or filters that a keeper gives to a memory, or to the MACs."""
-        first: Any = 0.0
-        if options is not None:
-            first = self.facts.chip.widths[tensor] * self.tables.elements(m, options, tensor)
-        for q in range(keeper, min(m, self.facts.depth + 1)):
-            ports[q][0] = ports[q][0] + bits / self.instances[q]
+    def give(self, ports: Any, passed: range, bits: Any, first: Any) -> None:
+        """Bits of inputs or filters, of their first tiles too, that memories give to the next."""
+        for q in passed:
+            ports[q][0] = ports[q][0] + bits / self.spread.instances[q]
             ports[q][2] = ports[q][2] + first
 
     def carry(self, ports: Any, keeper: int, m: int, back: Any, out: Any) -> None:
         """Sums that cross ports, out and, where they come again, in."""
         widths = self.facts.chip.widths
-        for q in range(keeper, min(m, self.facts.depth + 1)):
-            ports[q][0] = ports[q][0] + back * widths.psum / self.instances[q]
+        for q in range(keeper, m):
+            ports[q][0] = ports[q][0] + back * widths.psum / self.spread.instances[q]
             width = np.where(back > 0, widths.psum, widths.output) if q == 0 else widths.psum
-            ports[q][1] = ports[q][1] + out * width / self.instances[q]
+            ports[q][1] = ports[q][1] + out * width / self.spread.instances[q]
 
     def mac_cycles(self, m: int, options: list[TileOptions]) -> Any:
         """Cycles that the MACs take at least."""
-        turns: Any = 1.0
-        for p, o in enumerate(options):
-            turns = turns * self.tables.axis(p, o.turns)
+        turns = self.tables.product(self.tables.togo.places, lambda p: options[p].turns)
         if self.turns:
             turns = np.maximum(turns, self.turns[m][self.tables.at(options)])
         return np.ceil(turns * self.spread.lead_turns() / self.facts.chip.lanes - 1e-9)
@@ -115,26 +118,19 @@ class PortTime:
             m: The memory.
             options: Its tiles.
             ports: Bits through each port, in and out, and of first tiles.
-            inside: The same of what is inside the memory, at least.
+            inside: By lane, bits of what is inside the memory, at least.
             start: Cycles, but for first tiles, that take certain steps one after another.
         """
         slowest = np.maximum(self.mac_cycles(m, options), start)
-        first: Any = 0.0
         stepwise = self.facts.stepwise
-        for (read, write, shared), (into, out, begun), starts, more in zip(
-            self._ports, ports, self._begun, inside, strict=True
-        ):
-            if stepwise and starts:
-                cycles = 1.0 if read is None else np.ceil(begun / read)
-                first = first + cycles
-            off = begun if stepwise else 0.0
-            if shared:
-                slowest = np.maximum(slowest, np.ceil((into + out + more[0] - off) / read - 1e-9))
-                continue
-            if read is not None:
-                slowest = np.maximum(slowest, np.ceil((into + more[0] - off) / read - 1e-9))
-            if write is not None:
-                slowest = np.maximum(slowest, np.ceil((out + more[1]) / write - 1e-9))
+        for lane, more in zip(self.lanes, inside, strict=True):
+            port = ports[lane.memory]
+            off = port[2] if stepwise and 0 in lane.ways else 0.0
+            bits = sum(port[way] for way in lane.ways) + more - off
+            slowest = np.maximum(slowest, np.ceil(bits / lane.rate - 1e-9))
+        first: Any = 0.0
+        for q in self._begun if stepwise else ():
+            first = first + (np.ceil(ports[q][2] / self._reads[q]) if q in self._reads else 1.0)
         return slowest + first
 
     def first_wait(self, options: list[TileOptions], inside: list[Any]) -> Any:
@@ -146,14 +142,12 @@ class PortTime:
         found: Any = 0.0
         rooms, kept = self.facts.rooms[self.facts.depth], self.facts.keeps[self.facts.depth]
         limited = all(any(room.widths[t] for room in rooms) for t in range(3) if kept[t])
-        if self.tables.togo.halos() or not limited:
+        if self.tables.togo.halos or not limited:
             return found
-        number: Any = 1.0
-        for p, o in enumerate(options):
-            number = number * self.tables.axis(p, o.steps)
-        for (q, _), cycles in zip(self.waits, inside, strict=True):
-            bits = sum(room.bits for room in rooms)
-            off = bits * self.instances[-1] / (self._ports[q][0] or self._ports[q][1] or 1)
+        number = self.tables.product(self.tables.togo.places, lambda p: options[p].steps)
+        bits = sum(room.bits for room in rooms) * self.spread.instances[-1]
+        for (lane, _), cycles in zip(self.waits, inside, strict=True):
+            off = bits / self._reads.get(lane.memory, lane.rate)
             found = np.maximum(found, cycles / number - off)
         return found
 
@@ -165,8 +159,9 @@ class PortTime:
             inside: What the tables of such steps have.
         """
         found: Any = 0.0
-        for (q, _), cycles in zip(self.waits, inside, strict=True):
-            off = ports[q][2] / self._ports[q][0] if self._ports[q][0] else 0.0
+        for (lane, _), cycles in zip(self.waits, inside, strict=True):
+            q = lane.memory
+            off = ports[q][2] / self._reads[q] if q in self._reads else 0.0
             found = np.maximum(found, np.ceil(cycles - off - 1e-9))
         return found
 
@@ -185,13 +180,10 @@ class PortTime:
         first = some * self.tables.of_loop(o.firsts for o in options)
         later = some * self.tables.of_loop(o.turns - o.firsts for o in options)
         found: Any = 0.0
-        for (read, write, shared), (into, out) in zip(self._ports, moved, strict=True):
-            ways = [(read, [into, out] if shared else [into]), (None if shared else write, [out])]
-            for rate, bits in ways:
-                if rate is not None:
-                    a, b = sum(each[0] for each in bits), sum(each[1] for each in bits)
-                    both = np.maximum(first, a / rate) + np.maximum(later, b / rate)
-                    found = np.maximum(found, np.ceil(both - 1e-9))
+        for memory, rate, ways in self.lanes:
+            a, b = (sum(moved[memory][way][steps] for way in ways) for steps in range(2))
+            both = np.maximum(first, a / rate) + np.maximum(later, b / rate)
+            found = np.maximum(found, np.ceil(both - 1e-9))
         return np.where(self.tables.loops < 0, 0.0, found)
 
     def start(self, options: list[TileOptions], dram: Any, step: Any) -> tuple[Any, Any]:
@@ -205,14 +197,11 @@ class PortTime:
         Returns:
             Cycles but for first tiles: that step, and all loads after it; and of all loads alone.
         """
-        (read, _, shared), (into, _, begun) = self._ports[0], dram
-        if read is None or not self.facts.stepwise:
+        if 0 not in self._reads or not self.facts.stepwise:
             return 0.0, 0.0
-        later: Any = into
-        if shared:  # outputs of other tiles leave in other steps
-            outputs: Any = 1.0
-            for p in self.tables.own[OUTPUT]:
-                outputs = outputs * self.tables.axis(p, options[p].tile)
+        read, (later, _, begun) = self._reads[0], dram
+        if self.facts.memories[0].shared_bw:  # outputs of other tiles leave in other steps
+            outputs = self.tables.product(self.tables.own[OUTPUT], lambda p: options[p].tile)
             rest = float(self.spread.whole(OUTPUT)) - self.untiled(OUTPUT) * outputs
             later = later + np.maximum(rest, 0.0) * self.facts.chip.widths.output
         turns = np.maximum(np.ceil(self.first_turns([o.tile for o in options]) - 1e-9), step)
@@ -220,11 +209,10 @@ class PortTime:
 
     def first_turns(self, tiles: Any) -> Any:
         """Cycles of MACs in the first step of the outermost memory, at least."""
-        turns: Any = self.spread.lead_turns() / self.facts.chip.lanes
-        for p, tile in enumerate(tiles):
-            each = np.ceil(tile / self.spread.inside(1, self.dims[p]))
-            turns = turns * self.tables.axis(p, each)
-        return turns
+        inside = [self.spread.inside(1, d) for d in self.dims]
+        turns = self.spread.lead_turns() / self.facts.chip.lanes
+        places = range(len(inside))
+        return self.tables.product(places, lambda p: np.ceil(tiles[p] / inside[p]), turns)
 
     def untiled(self, tensor: int) -> float:
         """Elements of a tensor along dimensions that no memory tiles, but for rows of inputs."""

@@ -23,42 +23,34 @@ NONE = 1e-9
 
 
 class IdleBand(NamedTuple):
-    """Shares of a dimension that a loop does not run over.
+    """Shares of a dimension that a loop does not run over: from `first` on and below `until`.
 
     Args:
-        low: The least.
-        high: All are below it, or none stays.
-        some: Whether 0 is left out.
+        first: Below 0 where none at all is among them.
+        until: Above 1 where all may be.
+        low: What of a tensor is taken to stay, at least.
+        high: At most.
     """
 
+    first: float
+    until: float
     low: float
     high: float
-    some: bool = False
 
     def holds(self, idle: FloatArray) -> BoolArray:
         """Which shares are among them."""
-        if self.high == 0.0:
-            found: BoolArray = idle <= NONE
-            return found
-        least = max(self.low, NONE) if self.some else self.low
-        return (idle >= least) & ((idle < self.high) | (self.high == 1.0))
-
-    @property
-    def holds_none(self) -> bool:
-        """Whether none at all is among them."""
-        return self.high == 0.0 or (self.low == 0.0 and not self.some)
+        return (idle >= self.first) & (idle < self.until)
 
 
-EVERY = IdleBand(0.0, 1.0)
+EVERY = IdleBand(-1.0, 2.0, 0.0, 1.0)
+MUCH = IdleBand(PART, 2.0, PART, 1.0)
 
 
 def bands(parts: object, whole: object) -> list[IdleBand]:
     """The shares that are looked at apart, where `parts` or `whole` tensors may stay."""
-    if not parts and not whole:
-        return [EVERY]
-    some = bool(parts)
-    found = [IdleBand(0.0, PART, some), IdleBand(PART, 1.0, some)]
-    return [IdleBand(0.0, 0.0), *found] if parts else found
+    if parts:
+        return [IdleBand(-1.0, NONE, 0.0, 0.0), IdleBand(NONE, PART, 0.0, PART), MUCH]
+    return [IdleBand(-1.0, PART, 0.0, PART), MUCH] if whole else [EVERY]
 
 
 class RunningGrids(TileGrids):
@@ -113,9 +105,9 @@ class RunningGrids(TileGrids):
         high = np.minimum(np.minimum(high, low - 1), size - 1)
         shares = np.ascontiguousarray(self._run_shares(m, place)[around, :size])
         shares[~band.holds(1.0 - shares)] = -1.0
-        least = np.minimum.accumulate(cost + more, axis=place) if band.holds_none else cost
+        least = np.minimum.accumulate(cost + more, axis=place) if band.first < 0 else cost
         before, after = cost.shape[:place], cost.shape[place + 1 :]
         out = np.empty((*before, len(around), *after))
         extents = math.prod(before), size, math.prod(after)
         least_where_running(cost, more, least, shares, *extents, high, len(around), out)
-        return self._inner(out, free, [p for p in range(len(self.dims)) if p != place])
+        return self._inner(out, free, [p for p in self.places if p != place])

@@ -47,8 +47,6 @@ class ChainSpread:
     def __init__(self, facts: ChainFacts, spatial: Spatial, dims: Sequence[int]) -> None:
         self.facts, self.spatial, self.dims = facts, spatial, tuple(dims)
         self.extents = facts.layer.extents
-        self.free = [[d for d in self.dims if d not in rel] for rel in facts.relevant]
-        """Tiled dimensions that each tensor does not depend on."""
 
     def stages(self, gap: int, d: int) -> Stages:
         """Units along a dimension between memory `gap` - 1 and `gap`, by fan-out."""
@@ -73,6 +71,11 @@ class ChainSpread:
             )
             for low in ends for high in ends[low:]
         }  # fmt: skip
+
+    @cached_property
+    def instances(self) -> list[int]:
+        """How often each memory stands."""
+        return [math.prod(self._units[0, m]) for m in range(self.facts.depth + 1)]
 
     def inside(self, m: int, d: int) -> int:
         """Units along a dimension below an instance of a memory."""
@@ -144,15 +147,9 @@ class ChainSpread:
             total += times * (more * length + (some - more) * count)
         return total
 
-    def mac_reads(self, tensor: int, m: int, turns: float) -> float:
-        """Elements that the MACs read of a memory.
-
-        Args:
-            tensor: The tensor.
-            m: The memory that serves it.
-            turns: MAC steps of all instances along tiled dimensions that it does not depend on.
-        """
-        found = float(self.whole(tensor)) * turns
+    def mac_reads(self, tensor: int, m: int) -> float:
+        """Elements that the MACs read of a memory, in a step of tiled dimensions it is free of."""
+        found = float(self.whole(tensor))
         rel = self.facts.relevant[tensor]
         for d in self._taps:
             if d not in rel:
@@ -201,7 +198,7 @@ class ChainSpread:
         """Bits through the port of the first instance of a memory, in and out."""
         facts, widths = self.facts, self.facts.chip.widths
         depth = facts.depth
-        instances = math.prod(self.units(0, q, d) for d in range(len(self.extents)))
+        instances = self.instances[q]
         reads = [[0.0] * 3 for _ in range(depth + 1)]
         serve, add = [0.0] * 3, dict.fromkeys(self.sums, 0.0)
         for t in range(3):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cost_models.exact.chain_bounds.chain_nodes import ChainNode, Class, LastMove, TileOptions
 from cost_models.exact.chain_bounds.option_tables import OptionTables
-from cost_models.exact.chain_bounds.pieces import number
+from cost_models.exact.chain_bounds.pieces import number, of_first
 from cost_models.exact.chain_bounds.spread import WINDOWS
 from cost_models.exact.nest import INPUT
 from marl_common import FloatArray
@@ -21,11 +20,10 @@ class TensorMoves:
 
     Args:
         tables: Its tiles.
-        classes: Orders of loops that differ.
     """
 
-    def __init__(self, tables: OptionTables, classes: list[Class]) -> None:
-        self.tables, self.classes = tables, classes
+    def __init__(self, tables: OptionTables) -> None:
+        self.tables = tables
         self.spread, self.togo, self.facts = tables.spread, tables.togo, tables.facts
         self.dims = tables.dims
 
@@ -62,11 +60,8 @@ class TensorMoves:
         fills: Any = self._first(node, options, free, [node.pieces[p] for p in free])
         share: Any = self._best_share(options, tensor)
         if counted.any():
-            steps: Any = 1.0
-            pieces: Any = 1.0
-            for p in free:
-                steps = steps * self.tables.axis(p, self._rounds(m, p, options[p], keeper))
-                pieces = pieces * self.tables.axis(p, options[p].many)
+            steps = self.tables.product(free, lambda p: self._rounds(m, p, options[p], keeper))
+            pieces = self.tables.product(free, lambda p: options[p].many)
             reads, fills = np.where(counted, steps, reads), np.where(counted, pieces, fills)
             runs = self.tables.of_loop(o.share for o in options)
             if tensor == INPUT:  # rows know where the loop runs
@@ -106,17 +101,17 @@ class TensorMoves:
         m, found = node.depth + 1, 1.0
         for p, source in zip(free, sources, strict=True):
             around = int(self.togo.tiles.values[p][node.around[p]])
-            counts = self.tables.first_counts(m, p, source, around, options[p].tile)
+            stages = self.spread.stages(m, self.dims[p])
+            counts = self.tables.first_counts(source, around, stages, options[p].tile)
             found = found * self.tables.axis(p, counts)
         return found
 
     def _best_share(self, options: list[TileOptions], tensor: int) -> Any:
         """The share of a tensor that moves when the loops around do, at least."""
-        halos = [h for _, h in self.classes if h >= 0]
         share: Any = 0.0
         for p in self.tables.own[tensor]:
             runs = self.tables.axis(p, np.where(options[p].iterates, options[p].share, 0.0))
-            if tensor == INPUT and p in halos:
+            if tensor == INPUT and p in self.togo.halos:
                 runs = np.where(self.tables.windows == p, runs, 0.0)
             share = np.maximum(share, runs)
         return share
@@ -192,12 +187,13 @@ class TensorMoves:
         for place, last, of_all in zip(self.tables.free[tensor], held, sure, strict=True):
             tile = int(options[place].tile[0])
             around = int(self.togo.tiles.values[place][node.around[place]])
-            first = partial(self.tables.first_count, node.depth + 1, place)
-            all_fills.append(first(of_all, around, tile))
+            stages = self.spread.stages(node.depth + 1, self.dims[place])
+            all_fills.append(of_first(of_all, around, stages, tile))
             if counted:
                 fills.append(options[place].pieces[0])
             else:
-                fills.append(first(node.pieces[place] if anchored else last, around, tile))
+                mine = node.pieces[place] if anchored else last
+                fills.append(of_first(mine, around, stages, tile))
         move = LastMove(reads, share, tuple(fills), given)
         if anchored and share == 1.0 and (tensor != INPUT or kind[1] < 0):
             return move, move

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cost_models.exact.chain_bounds.chain_tables import ChainTiles, Grid
+from cost_models.exact.chain_bounds.chain_tables import ChainTiles, Grid, TileAxes
 from cost_models.exact.chain_bounds.facts import shared_out
 from cost_models.exact.chain_bounds.kernel import least_in_ranges
 from cost_models.exact.chain_bounds.spread import WINDOWS, ChainSpread
@@ -17,14 +17,13 @@ from layers import footprint
 from marl_common import FloatArray, IntArray
 
 
-class TileGrids:
+class TileGrids(TileAxes):
     """Grids of one spread.
 
     Args:
         spread: The spread.
         tiles: The tiles.
         redundant: By gap and dimension, units that make this spread redundant where they suffice.
-        like: Grids of the same spread.
     """
 
     def __init__(
@@ -32,20 +31,26 @@ class TileGrids:
         spread: ChainSpread,
         tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
-        like: TileGrids | None = None,
     ) -> None:
         self.spread, self.tiles, self.redundant = spread, tiles, redundant
         self.facts, self.dims = spread.facts, spread.dims
         self.shape = tuple(len(v) for v in tiles.values)
-        self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = (
-            {} if like is None else like._known
-        )
-        self._fits: dict[int, Grid] = {} if like is None else like._fits
-        self._ends: dict[int, tuple[slice, ...]] = {} if like is None else like._ends
-        self.wanted: IntArray | None = None if like is None else like.wanted
+        self.places, rel = list(range(len(self.dims))), self.facts.relevant
+        """Places of all dimensions."""
+        self.own = [[p for p in self.places if self.dims[p] in some] for some in rel]
+        """By tensor, places of dimensions that it depends on."""
+        self.free = [[p for p in self.places if self.dims[p] not in some] for some in rel]
+        """Places of those that it does not depend on."""
+        self.halos = [self.dims.index(d) for d, taps in WINDOWS if self._overlaps(d, taps)]
+        """Places of outputs' dimensions whose tiles may share rows or columns of inputs."""
+        self._known: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
+        self.fitting: dict[int, Grid] = {}
+        """By memory what :meth:`fits` found."""
+        self._ends: dict[int, tuple[slice, ...]] = {}
+        self.wanted: IntArray | None = None
         """``(N, dims)`` places of the outermost memory's tiles that are looked at; None for all."""
         self._lowest = np.zeros(max(self.shape, default=1), np.int64)
-        self.slowest: float = math.inf if like is None else like.slowest
+        self.slowest: float = math.inf
         """MAC steps along tiled dimensions at most."""
 
     def turns(self) -> list[Grid]:
@@ -55,13 +60,13 @@ class TileGrids:
         for m in range(self.facts.depth, 1, -1):
             self._look_at(m)
             cost = found[self._inside] + self.fits(m)[self._inside]
-            found = self._placed(m - 1, self._inner(cost, list(range(len(self.dims)))))
+            found = self._placed(m - 1, self._inner(cost, self.places))
             rows.append(found)
         return [found, *rows[::-1]]
 
     def _look_at(self, m: int, around: tuple[IntArray, ...] | None = None) -> None:
         """Take the tiles of memory `m`, and those `around` it that may be of interest."""
-        self._reach = [self.reach(m, place) for place in range(len(self.dims))]
+        self._reach = [self.reach(m, place) for place in self.places]
         self._around = self._places(m - 1) if around is None else around
         most = (int(r[0][a].max()) + 1 for r, a in zip(self._reach, self._around, strict=True))
         self._inside = tuple(slice(min(e.stop, n)) for e, n in zip(self.ends(m), most, strict=True))
@@ -91,18 +96,11 @@ class TileGrids:
         """Along each dimension, up to the largest tile that a memory has room for."""
         if m not in self._ends:
             found, fits = [], np.isfinite(self.fits(m))
-            for place in range(len(self.dims)):
-                others = tuple(p for p in range(len(self.dims)) if p != place)
+            for place in self.places:
+                others = tuple(p for p in self.places if p != place)
                 found.append(slice(int(np.flatnonzero(fits.any(axis=others)).max(initial=0)) + 1))
             self._ends[m] = tuple(found)
         return self._ends[m]
-
-    def axis(self, place: int, values: Any) -> Grid:
-        """Values along one dimension, as a grid."""
-        shape = [1] * len(self.dims)
-        shape[place] = -1
-        found: Grid = np.asarray(values, dtype=np.float64).reshape(shape)
-        return found
 
     def reach(self, m: int, place: int) -> tuple[IntArray, IntArray]:
         """By tile around, places of the largest tile inside and of the least that is one step."""
@@ -127,7 +125,7 @@ class TileGrids:
 
         One below the largest that is offered is that of a smaller tile around, where not its own.
         """
-        if m not in self._fits:
+        if m not in self.fitting:
             found = self.room(m)
             for place, offered in enumerate(self.tiles.offered[m]):
                 below = np.maximum.accumulate(offered[::-1])[::-1]
@@ -136,8 +134,8 @@ class TileGrids:
                 found = found + self._needed()
             if m == self.facts.depth and math.isfinite(self.slowest):
                 found = np.where(self.mac_turns() > self.slowest, np.inf, found)
-            self._fits[m] = found
-        return self._fits[m]
+            self.fitting[m] = found
+        return self.fitting[m]
 
     def room(self, m: int) -> Grid:
         """0 for tiles that a memory has room for, else inf; the same for all ways alike."""
@@ -153,8 +151,7 @@ class TileGrids:
 
     def mac_turns(self) -> Grid:
         """MAC steps along tiled dimensions at least, by the last memory's tiles."""
-        places = list(range(len(self.dims)))
-        found: Grid = self._product(places, partial(self.mac_steps, 0))
+        found: Grid = self.product(self.places, partial(self.mac_steps, 0))
         return found
 
     def least_turns(self) -> float:
@@ -217,23 +214,9 @@ class TileGrids:
         )
         return found
 
-    def _product(self, places: list[int], of: Any) -> Any:
-        found: Any = 1.0
-        for place in places:
-            found = found * self.axis(place, of(place))
-        return found
-
-    def _free(self, tensor: int) -> list[int]:
-        return [self.dims.index(d) for d in self.spread.free[tensor]]
-
-    def halos(self) -> list[int]:
-        """Tiled dimensions of outputs whose tiles may share rows or columns."""
-        if not self.facts.retain:
-            return []
-        return [
-            d for d, taps in WINDOWS
-            if d in self.dims and self.facts.halo(d, self.spread.extents[taps]) > 0
-        ]  # fmt: skip
+    def _overlaps(self, d: int, taps: int) -> bool:
+        halo = self.facts.retain and self.facts.halo(d, self.spread.extents[taps]) > 0
+        return halo and d in self.dims
 
     def _rows(self, m: int, keeper: int, kept: int | None) -> Any:
         """Rows times columns of the input that are read; those along `kept` once."""
@@ -242,10 +225,9 @@ class TileGrids:
             n = self.spread.extents[d]
             if d not in self.dims:
                 found = found * self.spread.rows(keeper, window, 1.0, n)
-            elif d == kept:
+            elif (place := self.dims.index(d)) == kept:
                 found = found * self.once(keeper, window, n)
             else:
-                place = self.dims.index(d)
                 counts = self.rounds(m, place, keeper)
                 values = self.spread.rows(keeper, window, counts, n)
                 same = values.min() == values.max()  # no two tiles share any
@@ -260,12 +242,12 @@ class TileGrids:
             total += times * self.facts.more(d, some) * n
         return total
 
-    def rows_once(self, m: int, tensor: int) -> float:
-        """Rows times columns of the input for memory `m`, each once; 1 of other tensors."""
+    def elements_once(self, m: int, tensor: int) -> float:
+        """Elements of a tensor that come into memory `m`, rows and columns of inputs once."""
         found, keeper = 1.0, self.facts.keeper(tensor, m)
         for window, (d, _) in enumerate(WINDOWS) if tensor == INPUT else ():
             found *= self.once(keeper, window, self.spread.extents[d])
-        return found
+        return float(self.spread.whole(tensor)) * found
 
     def mac_steps(self, m: int, place: int) -> FloatArray:
         """MAC steps along a dimension of all instances of a memory, at least, by the last tile."""
@@ -285,7 +267,7 @@ class TileGrids:
             places: Those of dimensions that tiles are chosen of; None for all.
         """
         found = np.ascontiguousarray(cost)
-        for place in range(len(self.dims)) if places is None else places:
+        for place in self.places if places is None else places:
             high, low = (each[self._around[place]] for each in self._reach[place])
             low = self._lowest[: len(high)] if place in free else low
             before, size, after = found.shape[:place], found.shape[place], found.shape[place + 1 :]

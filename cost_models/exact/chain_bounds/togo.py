@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from functools import partial
 from itertools import product
 from typing import Any
@@ -25,8 +26,6 @@ class CostsToGo(RunningGrids):
         spread: The spread.
         tiles: The tiles.
         redundant: By gap and dimension, units that make this spread redundant where they suffice.
-        costs: What elements cost that move.
-        like: Grids of the same spread.
     """
 
     def __init__(
@@ -34,14 +33,28 @@ class CostsToGo(RunningGrids):
         spread: ChainSpread,
         tiles: ChainTiles,
         redundant: tuple[tuple[int, ...], ...],
-        costs: MoveCosts,
-        like: RunningGrids | None = None,
     ) -> None:
-        super().__init__(spread, tiles, redundant, like)
-        self.costs, self.weights = costs, spread.weights(costs)
+        super().__init__(spread, tiles, redundant)
+        self._count(spread.energy)
+
+    def _count(self, costs: MoveCosts) -> None:
+        """Take what elements cost that move; the tables are still to be filled."""
+        self.costs, self.weights = costs, self.spread.weights(costs)
         self.by_parts = False
         """Whether parts of tensors are followed that stay: a nearer bound, which takes longer."""
         self.rest: list[list[RestCosts]] = [[] for _ in range(self.facts.depth + 1)]
+
+    def anew(self) -> CostsToGo:
+        """The same tables, still to be filled."""
+        found = CostsToGo(self.spread, self.tiles, self.redundant)
+        found.wanted, found.slowest = self.wanted, self.slowest
+        return found
+
+    def of(self, costs: MoveCosts) -> CostsToGo:
+        """Tables of the same grids of what else elements cost that move, still to be filled."""
+        found = copy(self)
+        found._count(costs)
+        return found
 
     def is_empty(self) -> bool:
         """Whether nothing inside the outermost memory costs anything."""
@@ -110,9 +123,9 @@ class CostsToGo(RunningGrids):
             if tensor == OUTPUT and m in self.weights:
                 each += self.weights[m][0] * self.costs.add[m]
             if each:
-                reads = self.spread.mac_reads(tensor, m, 1.0)
-                free = self._free(tensor)
-                total = total + each * reads * self._product(free, partial(self.mac_steps, m))
+                reads = self.spread.mac_reads(tensor, m)
+                free = self.free[tensor]
+                total = total + each * reads * self.product(free, partial(self.mac_steps, m))
         return total
 
     def _weights(self, m: int, rest: RestCosts) -> float:
@@ -128,7 +141,7 @@ class CostsToGo(RunningGrids):
                 continue
             if parts[tensor] < 1.0:
                 each = (reads[tensor] + fills[tensor]) * parts[tensor]
-                once += each * self._elements_once(m + 1, tensor)
+                once += each * self._moved_once(m + 1, tensor)
                 reads[tensor], fills[tensor], parts[tensor] = 0.0, 0.0, 1.0
             if tensor == OUTPUT:
                 reads[tensor] += self.weights[m][1]
@@ -143,12 +156,11 @@ class CostsToGo(RunningGrids):
         """Which loop is innermost, and which tensors stay while none of theirs iterates."""
         once = self._weights(m, rest)
         base = rest.cost[self._inside] + fits + once
-        every = list(range(len(self.dims)))
         for place, h in self._innermost():
-            yield from self._general(m, place, h, base, every)
+            yield from self._general(m, place, h, base)
         for tensor in self._weighed_of(range(3)):
             others = [t for t in range(3) if t != tensor]
-            free = self._free(tensor)
+            free = self.free[tensor]
             for place in free:
                 for left, cost in self._moved(m, place, self._kept(place), base, others, free):
                     yield self._pending({tensor: self._parts[tensor]} | left, cost)
@@ -159,16 +171,15 @@ class CostsToGo(RunningGrids):
         return [t for t in tensors if self._own[0][t] + self._own[1][t] > 0]
 
     def _innermost(self) -> Iterator[tuple[int, int | None]]:
-        """Places of innermost loops, and the dimension whose neighbours share rows."""
-        halos = self.halos()
-        for place, e in enumerate(self.dims):
-            apart = e not in self.facts.relevant[INPUT] and halos
-            for h in halos if apart else [self._kept(place)]:
+        """Places of innermost loops, and of the dimension whose neighbours share rows."""
+        for place in self.places:
+            apart = place in self.free[INPUT] and self.halos
+            for h in self.halos if apart else [self._kept(place)]:
                 yield place, h
 
     def _kept(self, place: int) -> int | None:
-        """The dimension of an innermost loop if its neighbours share rows."""
-        return self.dims[place] if self.dims[place] in self.halos() else None
+        """The place of an innermost loop if its neighbours share rows."""
+        return place if place in self.halos else None
 
     def _pending(self, parts: dict[int, float], cost: Grid) -> RestCosts:
         """A cost beside which parts of some tensors stay."""
@@ -191,24 +202,24 @@ class CostsToGo(RunningGrids):
         reads, fills = self._own[0][tensor], self._own[1][tensor]
         if reads + fills == 0:
             return 0.0
-        free, keeper = self._free(tensor), self.facts.keeper(tensor, m)
-        read = self._product(free, lambda p: self.rounds(m, p, keeper))
-        fill = self._product(
+        free, keeper = self.free[tensor], self.facts.keeper(tensor, m)
+        read = self.product(free, lambda p: self.rounds(m, p, keeper))
+        fill = self.product(
             free, lambda p: np.ceil(self.spread.extents[self.dims[p]] / self.tiles.values[p])
         )
         found = self._volume(m, tensor, kept) * (reads * read + fills * fill)
         found = np.asarray(found)[self._inside] if np.ndim(found) else found
         return found + (reads * self._begun(keeper, kept) if tensor == INPUT else 0.0)
 
-    def _elements_once(self, m: int, tensor: int) -> float:
+    def _moved_once(self, m: int, tensor: int) -> float:
         """Elements of a tensor that moves into memory `m`, or to the MACs, once."""
-        found = float(self.spread.whole(tensor)) * self.rows_once(m, tensor)
         keeper = self.facts.keeper(tensor, m)
-        return found * (self.spread.still(tensor, keeper) if tensor == OUTPUT else 1.0)
+        still = self.spread.still(tensor, keeper) if tensor == OUTPUT else 1.0
+        return self.elements_once(m, tensor) * still
 
     def _once(self, m: int, tensor: int) -> float:
         """A tensor that moves once."""
-        return self._elements_once(m, tensor) * (self._own[0][tensor] + self._own[1][tensor])
+        return self._moved_once(m, tensor) * (self._own[0][tensor] + self._own[1][tensor])
 
     def _may_stay(self, tensors: Iterable[int]) -> list[int]:
         """Those of some tensors of which a part is followed that stays: no rows may be shared."""
@@ -252,7 +263,7 @@ class CostsToGo(RunningGrids):
         """Input elements of the first run along `kept` that no tile before it can have held."""
         found = float(self.spread.whole(INPUT)) if kept is not None else 0.0
         for window, (d, taps) in enumerate(WINDOWS):
-            if d == kept:
+            if kept is not None and d == self.dims[kept]:
                 pieces = self.spread.pieces(keeper, taps)
                 found *= sum((some - self.facts.more(d, some)) * times for some, times in pieces)
             else:
@@ -262,7 +273,7 @@ class CostsToGo(RunningGrids):
     def _stays(self, m: int, tensor: int) -> Any:
         """What a tensor costs that stays over loops of memory `m`, by the tile around."""
         reads, fills = self._own[0][tensor], self._own[1][tensor]
-        free = self._free(tensor)
+        free = self.free[tensor]
         keeper = min(self.facts.keeper(tensor, m), m - 1)
 
         def times(place: int) -> FloatArray:
@@ -275,24 +286,22 @@ class CostsToGo(RunningGrids):
             found: FloatArray = np.maximum(np.ceil(n * each - 1e-9), np.ceil(n / values))
             return found
 
-        read = self._product(free, lambda p: self.rounds(m - 1, p, keeper))
-        return self._of_around(reads * read + fills * self._product(free, times))
+        read = self.product(free, lambda p: self.rounds(m - 1, p, keeper))
+        return self._of_around(reads * read + fills * self.product(free, times))
 
-    def _general(
-        self, m: int, place: int, kept: int | None, base: Grid, every: list[int]
-    ) -> Iterator[RestCosts]:
+    def _general(self, m: int, place: int, kept: int | None, base: Grid) -> Iterator[RestCosts]:
         """The least costs where one loop is innermost."""
-        moved = [t for t in range(3) if self.dims[place] in self.facts.relevant[t]]
+        moved = [t for t in range(3) if place in self.own[t]]
         still = self._weighed_of(t for t in range(3) if t not in moved)
         if not still:
-            for left, found in self._moved(m, place, kept, base, moved, every):
+            for left, found in self._moved(m, place, kept, base, moved, self.places):
                 yield self._pending(left, found)
             return
         tensor = still[0]
         volume = self._volume(m, tensor, kept)
         if np.ndim(volume) == 0 or volume.size == 1:
             cost = float(np.asarray(volume).ravel()[0]) * self._stays(m, tensor)
-            for left, found in self._moved(m, place, kept, base, moved, every):
+            for left, found in self._moved(m, place, kept, base, moved, self.places):
                 for more, stays in self._staying(m, tensor, cost):
                     yield self._pending(left | more, found + stays)
             return
@@ -321,7 +330,7 @@ class CostsToGo(RunningGrids):
         once, more = self._moving(m, [t for t in moved if t not in some], kept)
         once += sum(self._parts[t] * self._once(m, t) for t in some)
         cost = base + once
-        found = self._running(m, place, cost, more, list(range(len(self.dims))))
+        found = self._running(m, place, cost, more, self.places)
         stays, share = self._stays(m, tensor), self._share_of(m, tensor)
         stays = np.broadcast_to(stays, [len(places) for places in self._around])
         joined = self._joined(m, place, (cost, more), volume[self._inside], stays, tensor)
@@ -335,9 +344,8 @@ class CostsToGo(RunningGrids):
 
     def _share_of(self, m: int, tensor: int) -> Any:
         """By tile around, the share of a tensor where a loop of its own runs, at least."""
-        own = [p for p, d in enumerate(self.dims) if d in self.facts.relevant[tensor]]
         found: Any = np.ones((1,) * len(self.dims))
-        for place in own:
+        for place in self.own[tensor]:
             found = np.minimum(found, self._least_run_shares(m, place))
         return found
 
@@ -345,8 +353,7 @@ class CostsToGo(RunningGrids):
         self, m: int, place: int, costs: tuple[Grid, Any], volume: Any, stays: Any, tensor: int
     ) -> Grid:
         """The same where what stays costs by tiles around and inside: one by one."""
-        free = self._free(tensor)
-        others = [p for p in range(len(self.dims)) if p not in free]
+        free, others = self.free[tensor], self.own[tensor]
         found = np.full(stays.shape, np.inf)
         cost, more = costs[0], np.broadcast_to(costs[1], costs[0].shape)
         if not cost.size:  # no tile inside needs all units of this spread

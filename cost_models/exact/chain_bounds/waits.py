@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cost_models.exact.chain_bounds.chain_tables import ALL, NOTHING, Grid, RestCosts
-from cost_models.exact.chain_bounds.spread import MoveCosts
 from cost_models.exact.chain_bounds.togo import CostsToGo
 from marl_common import FloatArray
 
@@ -26,26 +25,19 @@ class WaitingTime(CostsToGo):
     what the port needs for the tensor, less the MACs' time in first steps.
 
     Args:
-        costs: Cycles of the port by element.
+        weighed: By tensor, cycles of the port by element that comes into the last memory.
         like: Tables of the same spread.
     """
 
-    def __init__(self, costs: MoveCosts, like: CostsToGo) -> None:
-        none = MoveCosts(
-            [[0.0] * 3 for _ in costs.reads],
-            [[0.0] * 3 for _ in costs.reads],
-            [0.0] * 3,
-            dict.fromkeys(costs.add, 0.0),
-            dict.fromkeys(costs.once, 0.0),
-        )
-        super().__init__(like.spread, like.tiles, like.redundant, none, like)
-        self._weighed = costs.reads[-1]
-        self._taken = [self._tensor_over(place) for place in range(len(self.dims))]
+    def __init__(self, weighed: list[float], like: CostsToGo) -> None:
+        vars(self).update(vars(like))
+        self._count(self.spread.port(0, into=False, out=False))  # nothing else costs anything
+        self._weighed = weighed
+        self._taken = [self._tensor_over(place) for place in self.places]
 
     def _tensor_over(self, place: int) -> int | None:
         """The tensor that takes the port longest of those that stay over a loop."""
-        d = self.dims[place]
-        stays = [t for t in range(3) if self._weighed[t] and d not in self.facts.relevant[t]]
+        stays = [t for t in range(3) if self._weighed[t] and place in self.free[t]]
         return max(stays, key=self._cycles, default=None)
 
     def is_empty(self) -> bool:
@@ -54,11 +46,7 @@ class WaitingTime(CostsToGo):
 
     def _cycles(self, tensor: int) -> float:
         """Cycles that the port needs for all of a tensor once."""
-        return self._weighed[tensor] * self._elements(tensor)
-
-    def _elements(self, tensor: int) -> float:
-        """Elements of a tensor, rows of inputs once."""
-        return float(self.spread.whole(tensor)) * self.rows_once(self.facts.depth, tensor)
+        return self._weighed[tensor] * self.elements_once(self.facts.depth, tensor)
 
     def _all_modes(self, m: int) -> Iterator[RestCosts]:
         if m < self.facts.depth:
@@ -74,21 +62,20 @@ class WaitingTime(CostsToGo):
 
     def _waiting_modes(self, m: int) -> Iterator[tuple[Any, Grid]]:
         """Which loop is innermost, or which tensor stays while none of its own iterates."""
-        every = list(range(len(self.dims)))
         for place, kept in self._innermost():
             tensor = self._taken[place]
-            steps = self._steps(m, [t for t in range(3) if place not in self._free(t)], kept)
+            steps = self._steps(m, [t for t in range(3) if place not in self.free[t]], kept)
             if tensor is None:
-                yield NOTHING, self._in_turns(m, place, steps, 0.0, every)
+                yield NOTHING, self._in_turns(m, place, steps, 0.0, self.places)
                 continue
-            stays = self._stays(m, tensor) * self._elements(tensor)
+            stays = self._stays(m, tensor) * self.elements_once(m, tensor)
             idle = 1.0 - self._share_of(m, tensor)
             for beside, share in self._shares(tensor):
-                found = self._in_turns(m, place, steps, beside, every)
+                found = self._in_turns(m, place, steps, beside, self.places)
                 yield NOTHING, found + np.maximum(share - idle, 0.0) * stays
         weighed = [t for t in range(3) if self._weighed[t]]
         for tensor in weighed:
-            free, others = self._free(tensor), [t for t in weighed if t != tensor]
+            free, others = self.free[tensor], [t for t in weighed if t != tensor]
             for place in free:
                 steps = self._steps(m, others, self._kept(place))
                 for beside, share in self._shares(tensor):
@@ -134,7 +121,7 @@ class WaitingTime(CostsToGo):
         depth = self.facts.depth
         turns: Any = self._cycles_a_turn() / self._cycles(tensor)
         for place, d in enumerate(self.dims):
-            if d in self.facts.relevant[tensor]:
+            if place in self.own[tensor]:
                 each = self.mac_steps(0, place)
             else:
                 each = np.ceil(self.tiles.values[place] / self.spread.surely_inside(depth, d))

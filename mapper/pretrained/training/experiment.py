@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
 if TYPE_CHECKING:
-    from mapper.pretrained.network import Weights
-    from mapper.pretrained.training.trainer import PolicyTrainer
     from marl_runs import Crew
 
-FORMAT = CheckpointFormat("trained agents", 4)
+FORMAT = CheckpointFormat("trained agents", 5)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 12
@@ -134,81 +131,37 @@ class Pretraining(Experiment):
             return self._train(context, crew)
 
     def _train(self, context: Context, crew: Crew) -> Mapping[str, Any]:
-        import cost_models
         from mapper.pretrained.training.trainer import PolicyTrainer
+        from mapper.pretrained.training.validation import Validation
 
-        model = cost_models.load(self.cost_model)
         first = None if self.begin is None else load(self.begin).weights
-        trainer = PolicyTrainer(model, self.schedule, self.seed, first, crew)
-        course = _Course(trainer, self, context)
-        autosave = Autosave(context, course, FORMAT)
+        trainer = PolicyTrainer(self.cost_model, self.schedule, self.seed, first, crew)
+        validation, score = Validation(self.cost_model, *self.validation), float("inf")
+        autosave, every = Autosave(context, trainer, FORMAT), max(1, self.budget // VALIDATIONS)
         if autosave.resume():
             context.rewind(trainer.done)
         while trainer.done < self.budget:
             begin = time.process_time() + crew.cpu_s
             trainer.step()
             trainer.cpu_s += time.process_time() + crew.cpu_s - begin
-            course.after_step()
+            if trainer.done % every == 0 or trainer.done == self.budget:
+                found = validation.measure(trainer.policy)
+                for name, value in (found | {"cpu_s": trainer.cpu_s}).items():
+                    context.metric(name, value, trainer.done)
+                score = validation.score(found)
+            context.progress(trainer.done, None if score == float("inf") else score)
             autosave.tick()
-        path = context.folder / AGENTS
-        agents, card = course.finish()
-        save(path, Agents(agents, card))
-        autosave.finish()
-        return {"samples": self.budget, "best_value": course.score, "agents": str(path), **card}
-
-
-class _Course:
-    """Validates agents on the way."""
-
-    def __init__(self, trainer: PolicyTrainer, plan: Pretraining, context: Context) -> None:
-        from mapper.pretrained.training.validation import Validation
-
-        self.trainer, self.plan, self.context = trainer, plan, context
-        self.validation = Validation(trainer.model, *plan.validation)
-        self.score = float("inf")
-        self._every = max(1, plan.budget // VALIDATIONS)
-
-    def after_step(self) -> None:
-        """Measure if it is time to, and say how far the training is."""
-        done, budget = self.trainer.done, self.plan.budget
-        if done % self._every == 0 or done == budget:
-            found = self.validation.measure(self.trainer.policy)
-            for name, value in found.items():
-                self.context.metric(name, value, done)
-            self.context.metric("cpu_s", self.trainer.cpu_s, done)
-            self.score = self.validation.score(found)
-        self.context.progress(done, None if self.score == float("inf") else self.score)
-
-    def finish(self) -> tuple[Weights, dict[str, Any]]:
-        """The agents and their card."""
-        trainer, weights = self.trainer, self.trainer.weights
-        measured = self.validation.measure(MappingPolicy(weights), seed=1)
-        return weights, {
-            "cost_model": self.plan.cost_model,
-            "seed": self.plan.seed,
-            "schedule": asdict(self.plan.schedule),
-            "parameters": int(sum(array.size for array in weights.values())),
+        path, weights = context.folder / AGENTS, trainer.policy.weights
+        card = {
+            "cost_model": self.cost_model,
+            "seed": self.seed,
+            "schedule": asdict(self.schedule),
+            "parameters": sum(array.size for array in weights.values()),
             "cost_model_calls": trainer.calls,
             "cpu_minutes": round(trainer.cpu_s / 60, 2),
-            "validation": measured,
+            "validation": validation.measure(trainer.policy, seed=1),
             "trained_on": "random layers, chips and objectives; no shape of the zoo",
         }
-
-    def state_dict(self) -> dict[str, Any]:
-        """See :class:`marl_runs.Autosave`."""
-        return {
-            "trainer": self.trainer.state_dict(),
-            "score": self.score,
-            "reference": self.validation.reference,
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See :class:`marl_runs.Autosave`."""
-        self.trainer.load_state_dict(state["trainer"])
-        self.score = state["score"]
-        self.validation.reference = state["reference"]
-
-
-def agents_file(folder: Path) -> Path:
-    """Where a finished training's run keeps its agents."""
-    return folder / AGENTS
+        save(path, Agents(weights, card))
+        autosave.finish()
+        return {"samples": self.budget, "best_value": score, "agents": str(path), **card}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import cost_models
 from maestro_env import Evaluation, Problem
 from mapper.pretrained.nest_choices import NestChoices
 from mapper.pretrained.policy import MappingPolicy, Rows, replay
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.seen_records import StateRow
-from mapper.pretrained.training.streams import Origin, Stream, problems_of
+from mapper.pretrained.training.random_problems import draw
 from mapper.pretrained.training.torch_networks import Packed, pack
 from marl_common import FloatArray, IntArray
 
@@ -24,32 +26,41 @@ BLOCKS = 64
 """Blocks of problems kept."""
 SHARPNESS = 0.02
 """A mapping counts by exp(-log(value / best) / SHARPNESS), and all of a problem together by 1."""
+PROBLEMS, SEARCHES = 1, 2
+"""What a shard's random numbers are for."""
 
 
 @dataclass(frozen=True)
 class ExpertTask:
     """One shard of a search for mappings to imitate, on fresh random problems.
 
+    It is the same in whatever process it is done.
+
     Args:
-        origin: The training.
-        step: Number of the step.
-        shard: Number of the shard.
+        cost_model: Name of the cost model.
+        place: The training's seed, the step and the shard.
         problems: How many problems.
         samples: Samples of local search on each.
         policy: The agents as they are now, from whose proposals searches go on (expert iteration);
             None where only the problems matter.
     """
 
-    origin: Origin
-    step: int
-    shard: int
+    cost_model: str
+    place: tuple[int, int, int]
     problems: int
-    samples: int
+    samples: int = 0
     policy: MappingPolicy | None = None
 
+    @cached_property
     def drawn(self) -> list[Problem]:
         """The problems."""
-        return problems_of(self.origin, self.step, self.shard, self.problems)
+        model, rng = cost_models.load(self.cost_model), self.generator(PROBLEMS)
+        return [draw(rng, model) for _ in range(self.problems)]
+
+    def generator(self, purpose: int) -> np.random.Generator:
+        """The random numbers for a purpose."""
+        seed, step, shard = self.place
+        return np.random.default_rng([seed, purpose, step, shard])
 
 
 class Experts(NamedTuple):
@@ -62,17 +73,19 @@ class Experts(NamedTuple):
 
 def experts_of(task: ExpertTask) -> Experts:
     """Do a shard."""
-    rng = task.origin.generator(Stream.SEARCHES, task.step, task.shard)
-    found = [_searched(problem, task, rng) for problem in task.drawn()]
-    which = np.repeat(np.arange(len(found)), [len(weight) for _, weight in found])
-    rows, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Experts(which, rows, weight)
+    rng = task.generator(SEARCHES)
+    return joined([_searched(problem, task, rng) for problem in task.drawn], [1] * task.problems)
 
 
-def _searched(
-    problem: Problem, task: ExpertTask, rng: np.random.Generator
-) -> tuple[Rows, FloatArray]:
-    """The best mappings of one problem, and their weights."""
+def joined(parts: Sequence[Experts], problems: Sequence[int]) -> Experts:
+    """What was found on several lots of problems, of so many each, as of one."""
+    begins = np.cumsum([0, *problems[:-1]])
+    moved = [part._replace(which=part.which + n) for part, n in zip(parts, begins, strict=True)]
+    return Experts(*(np.concatenate(columns) for columns in zip(*moved, strict=True)))
+
+
+def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> Experts:
+    """The best mappings of one problem."""
     problem.start()
     kept: list[tuple[IntArray, FloatArray]] = []
 
@@ -86,58 +99,43 @@ def _searched(
     best = np.argsort(values[first], kind="stable")[:KEPT]
     best = best[np.isfinite(values[first][best])]
     weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
-    return NestChoices(problem).rows(problem.space.decode(actions[best])), weight / weight.sum()
+    rows = NestChoices(problem).rows(problem.space.decode(actions[best]))
+    return Experts(np.zeros(len(best), np.int64), rows, weight / weight.sum())
 
 
 class ExpertMemory:
     """Mappings to imitate, in blocks of problems, of which the newest are kept."""
 
     def __init__(self) -> None:
-        self.blocks: list[tuple[list[ExpertTask], Experts]] = []
-        self._packed: list[dict[str, Packed]] = []
+        self._blocks: list[tuple[list[ExpertTask], Experts, dict[str, Packed]]] = []
 
-    def __len__(self) -> int:
-        return sum(task.problems for tasks, _ in self.blocks for task in tasks)
-
-    def add(self, tasks: Sequence[ExpertTask], parts: Sequence[Experts]) -> None:
-        """Keep what shards found, as one block."""
-        begins = np.cumsum([0, *(task.problems for task in tasks[:-1])])
-        which = np.concatenate([part.which + n for part, n in zip(parts, begins, strict=True)])
-        rows = np.concatenate([part.rows for part in parts])
-        weight = np.concatenate([part.weight for part in parts])
-        if len(which):
-            tasks = [ExpertTask(t.origin, t.step, t.shard, t.problems, t.samples) for t in tasks]
-            self._keep(tasks, Experts(which, rows, weight))
-
-    def _keep(self, tasks: list[ExpertTask], experts: Experts) -> None:
-        arrays = arrays_of([problem for task in tasks for problem in task.drawn()])
-        self.blocks.append((tasks, experts))
-        self._packed.append(pack(replay(arrays, experts.which, experts.rows)))
-        del self.blocks[:-BLOCKS], self._packed[:-BLOCKS]
+    def add(self, tasks: Sequence[ExpertTask], experts: Experts) -> None:
+        """Keep what was found on the problems of shards, as one block."""
+        if len(experts.which):
+            arrays = arrays_of([problem for task in tasks for problem in task.drawn])
+            kept = [replace(task, policy=None) for task in tasks]
+            packed = pack(replay(arrays, experts.which, experts.rows))
+            self._blocks = [*self._blocks, (kept, experts, packed)][-BLOCKS:]
 
     def draw(self, rng: np.random.Generator) -> tuple[dict[str, Packed], FloatArray]:
         """The decisions that lead to a block's mappings, and the mappings' weights."""
-        block = int(rng.integers(len(self.blocks)))
-        return self._packed[block], self.blocks[block][1].weight
+        _, experts, packed = self._blocks[int(rng.integers(len(self._blocks)))]
+        return packed, experts.weight
 
     def state_dict(self) -> list[dict[str, Any]]:
         """As arrays and plain values; problems follow from the training's seed."""
         return [
             {
-                "tasks": [[t.step, t.shard, t.problems] for t in tasks],
-                "which": experts.which,
-                "rows": [experts.rows[name] for name in StateRow.names],
-                "weight": experts.weight,
+                "tasks": [[*task.place, task.problems] for task in tasks],
+                "found": [experts.which, experts.rows.view(np.int64), experts.weight],
             }
-            for tasks, experts in self.blocks
+            for tasks, experts, _ in self._blocks
         ]
 
-    def load_state_dict(self, blocks: list[dict[str, Any]], origin: Origin) -> None:
+    def load_state_dict(self, blocks: list[dict[str, Any]], cost_model: str) -> None:
         """The blocks of :meth:`state_dict`."""
-        self.blocks, self._packed = [], []
+        self._blocks = []
         for block in blocks:
-            tasks = [ExpertTask(origin, step, n, m, 0) for step, n, m in block["tasks"]]
-            rows = np.empty(len(block["which"]), StateRow)
-            for name, part in zip(StateRow.names, block["rows"], strict=True):
-                rows[name] = part
-            self._keep(tasks, Experts(block["which"], rows, block["weight"]))
+            which, rows, weight = block["found"]
+            tasks = [ExpertTask(cost_model, (a, b, c), n) for a, b, c, n in block["tasks"]]
+            self.add(tasks, Experts(which, rows.view(StateRow), weight))

@@ -14,6 +14,8 @@ AXES = ("KCYX", "KCYXRSNG", "K", "C", "KC", "YX", "KYXN", "RYCK", "YCK")
 """Dimensions that an axis may take."""
 DEEP = 0.5
 """Share of chips that are lists of levels."""
+ACCUMULATED = 0.5
+"""Share of those whose sums have a small memory of their own."""
 ALIKE = 2
 """Chips with as many levels whose capacities are all within this factor count as the same."""
 
@@ -80,6 +82,8 @@ def _limited(
 
 def _draw_chain(rng: np.random.Generator) -> Chain:
     """A chip of one to four memories, the last of which feeds MACs."""
+    if rng.random() < ACCUMULATED:
+        return _draw_accumulated(rng)
     held = _draw_holds(rng)
     size = log_uniform(rng, 16 << 10, 24 << 20)
     fans = {len(held) - 1, int(rng.integers(0, len(held)))}
@@ -93,6 +97,22 @@ def _draw_chain(rng: np.random.Generator) -> Chain:
         levels.append(_draw_memory(rng, f"M{place}", holds, size, fanout))
         smaller = size / log_uniform(rng, 2, 512) if fanout.axes else size / rng.uniform(1, 8)
         size = max(4 * sum(holds), round(smaller))
+    return Chain(tuple(levels), widths=WIDTHS[int(rng.integers(len(WIDTHS)))])
+
+
+def _draw_accumulated(rng: np.random.Generator) -> Chain:
+    """A chip whose sums stay in a small memory of their own, above or below those of operands."""
+    outer = (True, bool(rng.random() < 0.7), bool(rng.random() < 0.4))
+    held = [((True, True, False), (16, 1024))]
+    if rng.random() < 0.3:
+        held = [((False, True, False), (64, 64 << 10)), ((True, False, False), (16, 16 << 10))]
+    held.insert(int(rng.integers(len(held) + 1)), ((False, False, True), (64, 32 << 10)))
+    held.insert(0, (outer, (16 << 10, 4 << 20)))
+    fans = {len(held) - 1, int(rng.integers(0, len(held)))}
+    levels = [ChainLevel(name="DRAM", read_bw=_limited(rng, 16, 2048, 0.4))]
+    for place, (holds, sizes) in enumerate(held):
+        fanout = _draw_fanout(rng) if place in fans else Fanout()
+        levels.append(_draw_memory(rng, f"M{place}", holds, log_uniform(rng, *sizes), fanout))
     return Chain(tuple(levels), widths=WIDTHS[int(rng.integers(len(WIDTHS)))])
 
 

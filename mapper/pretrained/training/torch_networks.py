@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
-from mapper.pretrained.network import Weights
 from mapper.pretrained.policy import Taken
 
 
@@ -39,9 +38,15 @@ def pack(taken: Iterable[Taken]) -> dict[str, Packed]:
     """Decisions by kind, without those in which there was nothing to choose."""
     found: dict[str, list[tuple[NDArray[Any], ...]]] = {}
     for one in taken:
-        for choice in _choices(one):
-            found.setdefault(one.decision.kind, []).append(choice)
-    return {kind: _joined(parts) for kind, parts in found.items()}
+        parts = found.setdefault(one.decision.kind, [])
+        for context, options, owner, chosen, row in _choices(one):
+            first, begin = (sum(len(part[i]) for part in parts) for i in range(2))
+            parts.append((context, options, owner + first, chosen + begin, row))
+    return {
+        kind: Packed(*(torch.from_numpy(np.concatenate(part)) for part in zip(*parts, strict=True)))
+        for kind, parts in found.items()
+        if parts
+    }
 
 
 def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
@@ -62,50 +67,29 @@ def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
         legal[keep, picks] = False
 
 
-def _joined(parts: list[tuple[NDArray[Any], ...]]) -> Packed:
-    contexts, options, owners, taken, rows = zip(*parts, strict=True)
-    first = np.cumsum([0, *(len(rows) for rows in contexts[:-1])])
-    begin = np.cumsum([0, *(len(each) for each in options[:-1])])
-    owners = tuple(owner + n for owner, n in zip(owners, first, strict=True))
-    taken = tuple(one + n for one, n in zip(taken, begin, strict=True))
-    every = (contexts, options, owners, taken, rows)
-    return Packed(*(torch.from_numpy(np.concatenate(part)) for part in every))
+def likelihood(weights: dict[str, Tensor], packed: dict[str, Packed], size: int) -> Tensor:
+    """``(size,)`` log-likelihood of proposals: the sum over the decisions in `packed`.
 
+    Args:
+        weights: All agents' networks, by the names of :mod:`mapper.pretrained.network`.
+        packed: The decisions, by kind.
+        size: Proposals.
+    """
+    total = torch.zeros(size)
+    for kind, part in packed.items():
 
-class Networks(nn.Module):
-    """All agents' networks; parameters carry the names of :mod:`mapper.pretrained.network`."""
+        def layer(name: str, x: Tensor, kind: str = kind) -> Tensor:
+            own = f"{kind}.{name}"
+            return torch.addmm(weights[f"{own}.bias"], x, weights[f"{own}.weight"])
 
-    def __init__(self, weights: Weights) -> None:
-        super().__init__()
-        self._names = list(weights)
-        for name, array in weights.items():
-            self.register_parameter(_legal_name(name), nn.Parameter(torch.from_numpy(array.copy())))
-
-    def weights(self) -> Weights:
-        """The parameters as NumPy arrays that share their memory."""
-        return {name: self._at(name).detach().numpy() for name in self._names}
-
-    def _at(self, name: str) -> Tensor:
-        parameter: Tensor = getattr(self, _legal_name(name))
-        return parameter
-
-    def _layer(self, name: str, x: Tensor) -> Tensor:
-        return torch.addmm(self._at(f"{name}.bias"), x, self._at(f"{name}.weight"))
-
-    def likelihood(self, packed: dict[str, Packed], size: int) -> Tensor:
-        """``(size,)`` log-likelihood of proposals: the sum over the decisions in `packed`."""
-        total = torch.zeros(size)
-        for kind, part in packed.items():
-            hidden = torch.relu(self._layer(f"{kind}.context1", part.context))
-            hidden = torch.relu(self._layer(f"{kind}.context2", hidden))
-            query = self._layer(f"{kind}.query", hidden)
-            direct = self._layer(f"{kind}.direct", hidden)
-            inside = part.options @ self._at(f"{kind}.choice.weight") + query[part.owner]
-            scores = torch.relu(inside) @ self._at(f"{kind}.pointer")
-            scores = scores + (part.options * direct[part.owner]).sum(-1)
-            chosen = _log_softmax(scores, part.owner, len(part.context))[part.taken]
-            total = total.index_add(0, part.row, chosen)
-        return total
+        hidden = torch.relu(layer("context2", torch.relu(layer("context1", part.context))))
+        query, direct = layer("query", hidden), layer("direct", hidden)
+        inside = part.options @ weights[f"{kind}.choice.weight"] + query[part.owner]
+        scores = torch.relu(inside) @ weights[f"{kind}.pointer"]
+        scores = scores + (part.options * direct[part.owner]).sum(-1)
+        chosen = _log_softmax(scores, part.owner, len(part.context))[part.taken]
+        total = total.index_add(0, part.row, chosen)
+    return total
 
 
 def _log_softmax(scores: Tensor, owner: Tensor, size: int) -> Tensor:
@@ -113,7 +97,3 @@ def _log_softmax(scores: Tensor, owner: Tensor, size: int) -> Tensor:
     high = torch.full((size,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
     shifted = scores - high[owner]
     return shifted - torch.zeros(size).index_add(0, owner, shifted.exp()).log()[owner]
-
-
-def _legal_name(name: str) -> str:
-    return name.replace(".", "__")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import baselines
-from cost_models import CostModel
+import cost_models
 from maestro_env import Problem
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import proposed
@@ -21,16 +21,16 @@ class Validation:
     """Held-out random problems with the best value known of each.
 
     Args:
-        model: Prices mappings.
+        cost_model: Name of what prices mappings.
         count: Problems; those without a feasible mapping are left out.
         samples: Samples of the search that gives each reference.
 
     Attributes:
-        reference: ``(count,)`` lowest value known; lowered by whatever is better.
+        reference: ``(count,)`` lowest value that the search found.
     """
 
-    def __init__(self, model: CostModel, count: int, samples: int) -> None:
-        rng = np.random.default_rng(SEED)
+    def __init__(self, cost_model: str, count: int, samples: int) -> None:
+        model, rng = cost_models.load(cost_model), np.random.default_rng(SEED)
         self.problems: list[Problem] = []
         reference: list[float] = []
         while len(self.problems) < count:
@@ -50,10 +50,10 @@ class Validation:
         batches = proposed(policy, self.problems, max(COUNTS), np.random.default_rng(seed))
         pairs = zip(self.problems, batches, strict=True)
         values = np.array([p.look(p.space.encode(batch)).values for p, batch in pairs])
-        self.reference = np.minimum(self.reference, values.min(axis=1))
+        reference = np.minimum(self.reference, values.min(axis=1))
         found = {"infeasible": float(np.mean(~np.isfinite(values)))}
         for count in COUNTS:
-            ratio = values[:, :count].min(axis=1) / self.reference
+            ratio = values[:, :count].min(axis=1) / reference
             found[f"median_{count}"] = float(np.median(ratio))
             found[f"p90_{count}"] = float(np.quantile(ratio, 0.9, method="higher"))
             found[f"within5_{count}"] = float(np.mean(ratio <= 1.05))

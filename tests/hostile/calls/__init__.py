@@ -1,7 +1,5 @@
 """Hostile calls of the library; a module here is a list `ROWS` that the test picks up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

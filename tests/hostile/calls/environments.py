@@ -1,7 +1,5 @@
 """Hostile calls of the environments: one layer, many worlds, several agents, Stable-Baselines3."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -242,6 +240,8 @@ ARGUMENTS = [
     assigned([5], r"agents\[0\]: got 5"),
     assigned([], "no agent has"),
     assigned([["outer_tlie_K"]], "Did you mean 'outer_tile_K'"),
+    assigned([["outer_tile_K"], ["outer_tile_K"]], "agent 0's already"),
+    assigned([["outer_tile_K"], []], "got no parameters"),
 ]
 
 PROBLEM = maestro_env.Problem(LAYER)

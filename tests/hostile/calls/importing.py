@@ -1,7 +1,5 @@
 """Hostile calls of `layers.from_torch`: no modules, wrong inputs, products that are not read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any

@@ -1,7 +1,5 @@
 """Hostile calls of `marl_mapper.map`, `map_many` and `map_network`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Hostile command lines, one row each; a module here is a list `ROWS` that the test picks up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """``mapper bench``: searchers that break the rules, and result files that do not hold."""
 
-from __future__ import annotations
-
 import json
 
 from maestro_env import bench_digest

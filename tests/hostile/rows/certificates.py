@@ -19,6 +19,7 @@ LEVELS = Path(__file__).parent / "levels.cert"
 """A certificate on a list of levels, version 2."""
 with zipfile.ZipFile(LEVELS) as _file:
     DEEP_CLAIM, DEEP_TREE = _file.read("certificate.json"), _file.read("tree.bin")
+DEEP_LEVELS = json.loads(DEEP_CLAIM)["problem"]["accelerator"]["levels"]
 
 
 def packed(claim: bytes | str, tree: bytes = TREE, **more: bytes) -> bytes:
@@ -150,6 +151,17 @@ DEEP_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
     (at("problem.accelerator.levels.1.name", "DRAM"), "DRAM"),
     (at("problem.accelerator.levels.1.fanout.units", 1 << 70), "units"),
     (at("tree.boxes", len(DEEP_TREE)), "tree.boxes is"),
+    (
+        at(
+            "problem.accelerator.levels",
+            json.loads(DEEP_CLAIM)["problem"]["accelerator"]["levels"][::2],
+        ),
+        "input is kept nowhere",
+    ),
+    (
+        at("problem.accelerator.levels.1.fanout", {"axes": [{"size": 2, "dims": "K"}]}),
+        "levels.Global: fanout.axes.0: got",
+    ),
     (at("problem.accelerator.levels.0.name", "a\nb"), r"levels.a\\nb: kind: got 'LPDDR4'"),
 ]
 

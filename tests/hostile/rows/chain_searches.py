@@ -1,10 +1,10 @@
 """Searches on chips of any depth: what knows two levels alone, and what names no level."""
 
-from __future__ import annotations
-
 from tests.hostile.rows import Row
 
 SEARCH = "mapper search --layer resnet18.5 -a simba"
+LARGEST = "gemm:M=2147483647,N=2147483647,K=2147483647"
+"""A space of 10^58 mappings."""
 
 ROWS = [
     Row(f"{SEARCH} --method optimal --space full", "do not take full=True"),
@@ -16,6 +16,11 @@ ROWS = [
     Row(
         "mapper search -l resnet18.5 -a tpu-v1-ws --certificate c", "--certificate: the space tiles"
     ),
+    Row(
+        "mapper search -l gemm:M=65536,N=65536,K=65536 -a simba --method optimal",
+        "has 133,432,831 vectors of tiles .* at most 4,194,304; use tiles='divisors'",
+    ),
+    Row(f"mapper search -l {LARGEST} -a simba --method optimal", "vectors of tiles"),
     Row(f"{SEARCH} --certificate .", "is a folder; expected a file's name"),
     Row(f"{SEARCH} --cost-model maestro", "'maestro' knows chips of two levels"),
     Row(f"{SEARCH} --dataflow nvdla", "space.dataflow: not on a chip that is a list of levels"),

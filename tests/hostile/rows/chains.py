@@ -1,7 +1,5 @@
 """Chips of any depth and their mappings: what a list of levels, and an entry, cannot say."""
 
-from __future__ import annotations
-
 from tests.hostile.rows import Row
 
 DRAM = "{name: DRAM, kind: LPDDR4}"

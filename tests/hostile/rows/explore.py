@@ -1,7 +1,5 @@
 """Sweeps: ranges that hold nothing or too much, quantities without units, places, networks."""
 
-from __future__ import annotations
-
 from tests.hostile.rows import Row
 
 NET = "mapper explore --network mlp"

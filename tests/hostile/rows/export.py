@@ -1,7 +1,5 @@
 """Exports: mappings that no tool has words for, files that are none, places that take none."""
 
-from __future__ import annotations
-
 from tests.hostile.rows import Row
 from tests.hostile.rows import chains as deep
 

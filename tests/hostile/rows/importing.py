@@ -1,7 +1,5 @@
 """Models and configurations: odd, contradictory, endless, or made to forge what is printed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Models that cannot be read, sweeps of nothing, chips that cannot exist, tools that do not."""
 
-from __future__ import annotations
-
 import importlib.util
 
 from tests.hostile.rows import Row

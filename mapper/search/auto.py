@@ -11,7 +11,7 @@ import baselines
 from baselines import Optimal, OptimalConfig, SearchResult
 from cost_models import Chain
 from maestro_env import Problem
-from mapper.watching import Ends, watched
+from mapper.search.watching import Ends, watched
 
 TRIED = 64
 """Samples of the trained agents for a first value."""

@@ -97,8 +97,8 @@ def of_run(store: Store, text: str) -> tuple[StoredRun, Evolution]:
     Raises:
         StoreError: The run is not in the store, is no search, or has no samples.
     """
-    from mapper.problem_spec import ProblemSpec
-    from mapper.search_run import KIND
+    from mapper.search.problem_spec import ProblemSpec
+    from mapper.search.search_run import KIND
     from marl_runs import StoreError
 
     run = store.run(text)

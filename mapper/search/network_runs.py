@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import layers
 from cost_models import Accelerator, Chain, Cost
 from layers import Layer
-from mapper.carry import NOTHING, Carry, Earlier
-from mapper.found import Found
-from mapper.search_run import SearchRun
+from mapper.search.carry import NOTHING, Carry, Earlier
+from mapper.search.found import Found
+from mapper.search.search_run import SearchRun
 
 if TYPE_CHECKING:
-    from mapper.problem_spec import ProblemSpec
+    from mapper.search.problem_spec import ProblemSpec
     from marl_runs import Store
 
 
@@ -98,7 +98,7 @@ def plan_network(
         network: Name of a zoo network.
         spec: Makes the problem of a layer; an error makes that shape fail alone.
         search: Arguments of every :class:`SearchRun` but the problem.
-        carry: One of :data:`mapper.carry.CARRIES`.
+        carry: One of :data:`mapper.search.carry.CARRIES`.
 
     Raises:
         LayerError: The network is unknown.

@@ -7,21 +7,21 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
+import layers
 from cost_models import ChainMapping, Mapping, MappingError, mapping_from, print_network
-from mapper.manifest import search_manifest
-from mapper.output import OutputError as OutputError
-from mapper.output import check_writable as check_writable
 from marl_common import errors_named, read_yaml
-from marl_runs import json_text
+from marl_runs import json_text, plain
 
 if TYPE_CHECKING:
-    from mapper.found import Found
+    from mapper.search.found import Found
 
 MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
+MANIFEST_VERSION = 1
+"""Version of the manifest's own form."""
 
 
 def write_result(folder: Path, found: Found) -> None:
@@ -56,6 +56,32 @@ def write_result(folder: Path, found: Found) -> None:
             os.replace(staging / name, folder / name)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def search_manifest(found: Found) -> dict[str, Any]:
+    """Command, seed, versions, problem and result of one search, as plain values."""
+    problem, run = found.problem, found.run
+    best = problem.best_action
+    manifest: dict[str, Any] = plain(
+        {
+            "manifest_version": MANIFEST_VERSION,
+            "command": found.made.command,
+            "versions": found.made.versions,
+            "git_revision": found.made.git_revision,
+            "seed": run.seed,
+            "budget": run.budget,
+            "method": run.method,
+            "method_options": found.config,
+            "problem": {**problem.describe(), "layer_fields": layers.to_fields(problem.layer)},
+            "samples": problem.samples,
+            "interrupted": found.interrupted,
+            "best_value": problem.best_value,
+            "best_value_unit": problem.objective.unit,
+            "best_action": None if best is None else best.tolist(),
+            "improvements": [list(step) for step in problem.improvements],
+        }
+    )
+    return manifest
 
 
 def read_mapping(path: Path) -> Mapping:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mapper.search_run import SearchRun, counters_of
+from mapper.search.search_run import SearchRun, counters_of
 from marl_runs import Ended, Provenance, RunStatus, made_with
 
 if TYPE_CHECKING:

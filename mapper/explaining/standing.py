@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from baselines import Proof, ProofProgress
     from cost_models import ChainMapping, Mapping
-    from mapper.found import Found
+    from mapper.search.found import Found
 
 CLOSE = 1e-9
 """Values that differ by less than this share are equal to a proof."""

@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mapper.carry import Carry
-from mapper.methods import digests_of
-from mapper.problem_spec import ProblemSpec
-from mapper.watching import Ends, OnBatch, watched
+from mapper.search.carry import Carry
+from mapper.search.methods import digests_of
+from mapper.search.problem_spec import ProblemSpec
+from mapper.search.watching import Ends, OnBatch, watched
 from marl_common import engineering, percent
 from marl_runs import Context, Experiment, MetricBoard
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cost_models import RetiredOptionError
-from mapper.problem_spec import ProblemSpec
-from mapper.search_run import KIND, name_of
+from mapper.search.problem_spec import ProblemSpec
+from mapper.search.search_run import KIND, name_of
 from marl_runs import DamagedRun, RunStatus, Store, StoredRun, StoreError, key_of
 
 if TYPE_CHECKING:
     from maestro_env import Evaluation
-    from mapper.search_fields import ResultFields
+    from mapper.results.search_fields import ResultFields
 
 RANDOM = 2_000
 """Random mappings that are looked at where none is said to be feasible."""
@@ -74,7 +74,7 @@ def validate(store: Store, run: str | None = None) -> Iterator[Verdict]:
 
 
 def _check(store: Store, run: StoredRun) -> Verdict:
-    from mapper.search_fields import check_search
+    from mapper.results.search_fields import check_search
 
     try:
         result = check_search(run)
