@@ -116,7 +116,7 @@ class Wanted(Given):
     """What is different from a preset.
 
     Attributes:
-        preset: small, or gpt2.
+        preset: small (or fast), close, gpt2.
         tokens: Tokens of the dense run.
         phases: NAME:START-END:LAW:ATTENTION, comma-separated.
         times: Times less than dense that dense-short and tiny cost.
@@ -197,14 +197,14 @@ class Wanted(Given):
 
     def label(self) -> str:
         """What differs from the preset, as part of a run's name."""
-        from mst.presets import preset
+        from mst.presets import SMALL, preset
 
         usual, found = _values(preset(self.preset).config), _values(self.config())
         if found["micro_batch"] == found["batch"]:
             del found["micro_batch"]
         if self.phases is None:
             found |= {"phases": usual["phases"]}
-        parts = [self.preset] if self.preset != "small" else []
+        parts = [] if preset(self.preset) is SMALL else [self.preset]
         parts += [f"{name} {_brief(v)}" for name, v in found.items() if v != usual[name]]
         for name in ("density_law", "tokens"):
             value = getattr(self, name)

@@ -23,6 +23,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from benchmarks.frame import Row, Table, known, show, write
@@ -37,6 +38,8 @@ from mst.presets import preset, three_phases
 from mst.switching import dense_above
 from mst.trainer import Pretrainer
 
+Runs = dict[int, Row]
+"""Runs by their seed."""
 WINDOWS = 256
 TOKENS = {"search": 1_024_000, "rates": 4_096_000, "short": 4_096_000, "long": 16_384_000}
 SEARCH_SEEDS, RATE_SEED, SEEDS = (0, 1), 100, (10, 11, 12)
@@ -178,7 +181,9 @@ def keys(given: Any) -> Iterator[tuple[str, str, float, float, int]]:
                 yield from ((stage, arm, rate, 0.0, RATE_SEED) for rate in RATES)
         return
     best = chosen(known(given.out))
-    for seed, arm in product(SEEDS, arms):
+    if given.rate:
+        best = {arm: (given.rate, 0.0 if arm in DENSE else SEARCH_RATE[1]) for arm in arms}
+    for seed, arm in product(SEEDS[: given.seeds], arms):
         yield stage, arm, *best[arm], seed
 
 
@@ -198,38 +203,38 @@ def chosen(rows: Iterable[Row]) -> dict[str, tuple[float, float]]:
     return {arm: (rate, power) for _, arm, rate, power in reversed(tried)}
 
 
-def means(rows: list[Row]) -> list[Row]:
-    """A row an arm of a stage: its mean, and how far it ends above dense by equal seeds."""
-    found: dict[tuple[str, str], dict[int, Row]] = {}
+def means(rows: Iterable[Row]) -> list[Row]:
+    """A row an arm and rate of a stage, above the best dense one by seeds that both have."""
+    found: dict[tuple[str, ...], Runs] = {}
     for row in rows:
         if row["stage"] != "rates":
-            found.setdefault((row["stage"], row["arm"]), {})[int(row["seed"])] = row
+            key = tuple(row[name] for name in ("stage", "arm", "learning rate", "by density"))
+            found.setdefault(key, {})[int(row["seed"])] = row
     table = []
-    for (stage, arm), runs in found.items():
-        dense = found[stage, "dense"]
+    for (stage, arm, rate, power), runs in found.items():
+        others = (found[key] for key in found if key[:2] == (stage, "dense"))
+        dense = min(others, key=lambda runs: mean(runs, "package"))
         shared = [seed for seed in runs if seed in dense]
         gaps = [float(runs[seed]["files"]) - float(dense[seed]["files"]) for seed in shared]
-        gap, half = mean_interval(gaps)
-        first = next(iter(runs.values()))
-        power = float(first["by density"])
+        gap, half = mean_interval(np.array(gaps))
         table.append(
             {
                 "stage": stage,
                 "arm": arm,
                 "seeds": len(runs),
-                "learning rate": first["learning rate"] + f" / density^{power:g}" * (power > 0),
-                "density": first["density"],
+                "learning rate": rate + f" / density^{power}" * (float(power) > 0),
+                "density": next(iter(runs.values()))["density"],
                 "files": f"{mean(runs, 'files'):.3f}",
                 "package": f"{mean(runs, 'package'):.3f}",
                 "above dense": f"{gap:+.3f}",
-                "±": f"{half:.3f}",
+                "±": "" if math.isnan(half) else f"{half:.3f}",
                 "times below dense": f"{mean(dense, 'FLOPs') / mean(runs, 'FLOPs'):.2f}",
             }
         )
     return table
 
 
-def mean(runs: dict[int, Row], column: str) -> float:
+def mean(runs: Runs, column: str) -> float:
     """The mean of a column over runs."""
     return sum(float(row[column]) for row in runs.values()) / len(runs)
 
@@ -241,11 +246,13 @@ def drawn(table: list[Row], path: Path) -> None:
         axes.set_title(f"{TOKENS[stage] / 1e6:.1f} M tokens")
         axes.set_xlabel("counted operations, times below dense")
         axes.axhline(0, color="0.8", zorder=0)
+        axes.set_xlim(0.7, 6.2)  # room for the names
         for row in table:
             if row["stage"] == stage and row["arm"] not in OFF_THE_FRONT:
                 at = float(row["times below dense"]), float(row["above dense"])
-                axes.errorbar(*at, yerr=float(row["±"]) if row["arm"] != "dense" else 0, fmt="o")
-                axes.annotate(row["arm"], at, xytext=(4, 4), textcoords="offset points")
+                half = float(row["±"] or 0)
+                axes.errorbar(*at, yerr=half, fmt="o", color="C0")
+                axes.annotate(row["arm"], at, xytext=(5, 3), textcoords="offset points")
     panels[0].set_ylabel("bits per byte above dense, held-out files")
     save_figure(figure, path, beside=False)
 
@@ -271,6 +278,8 @@ TABLE = Table(
     {
         "stage": ("search", None, list(TOKENS)),
         "arms": [str],
+        "rate": (float, "in place of the one that was chosen at 4.1 M tokens"),
+        "seeds": len(SEEDS),
         "corpus": Path("mst-data"),
         "device": "cpu",
         "summary": (Path, "of --out, which is only read"),

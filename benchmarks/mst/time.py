@@ -35,7 +35,7 @@ TIMES = ("", "counted, ", "executed, ")
 def measure(given: Any) -> list[dict[str, str]]:
     """One row a run: processor time of all updates [s], and times below the dense run's."""
     torch.set_num_threads(1)
-    updates, base = given.updates, preset("small").config
+    updates, base = given.updates, preset(given.preset).config
     base = replace(base, shape=replace(base.shape, width=given.width))
     corpus = noise(4_000_000)
     trainers = {}
@@ -68,7 +68,7 @@ TABLE = Table(
     ("run", "processor time [s]", *(f"{name}times below dense" for name in TIMES)),
     lambda given: [()],
     measure,
-    options={"width": 256, "updates": 40},
+    options={"width": 256, "updates": 40, "preset": "small"},
     quick={"updates": 2},
     told=lambda rows, _: show(rows),
 )

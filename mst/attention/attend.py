@@ -86,14 +86,14 @@ class Attention:
         Returns:
             ``(D, B T)``.
         """
-        context, device = qkv.shape[1] // windows, qkv.device.type
-        if self.rule.by_distance and self.skips(context, device):
+        context = qkv.shape[1] // windows
+        if self.rule.by_distance and self.skips(context, qkv.device.type):
             far = distances(self.pattern, context, self.window, self.stride)
             wide = qkv.float() if qkv.dtype == torch.bfloat16 else qkv
             return offset_attention(wide, heads, windows, far)
-        q, k, v = qkv.view(3, heads, -1, windows, context).permute(0, 3, 1, 4, 2).unbind(0)
-        if device == "cpu":  # the fused product takes half the time of views from a transpose
-            q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
+        views = qkv.view(3, heads, -1, windows, context).permute(0, 3, 1, 4, 2).unbind(0)
+        # fused products take half the time of views, and on a GPU do not take views at all
+        q, k, v = (view.contiguous() for view in views)
         mixed = self._by_heads(q, k, v, learned)
         return mixed.permute(1, 3, 0, 2).reshape(-1, windows * context)
 

@@ -45,10 +45,9 @@ class Corpus:
         """Open a corpus that `mst data` made.
 
         Raises:
-            CorpusError: There is none, its files are damaged, or the installed packages differ.
+            CorpusError: There is none, or its files are damaged.
         """
         manifest = Manifest.read(folder)
-        manifest.check_installed()
         tokenizer = _tokenizer_of(folder, manifest)
         texts = {
             name: open_split(folder, split, tokenizer.dtype)

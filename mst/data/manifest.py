@@ -81,23 +81,6 @@ class Manifest:
             raise CorpusError(f"{path}: is no manifest of form {FORM}; make it anew: `mst data`")
         return found
 
-    def check_installed(self) -> None:
-        """Refuse a corpus of other packages than the installed ones.
-
-        Raises:
-            CorpusError: Some differ; it names them.
-        """
-        differ = [
-            f"{name} {was} (now {installed(name)})"
-            for name, was in self.versions.items()
-            if installed(name) != was
-        ]
-        if differ:
-            raise CorpusError(
-                f"manifest: the corpus was made of {', '.join(differ)}; expected the installed "
-                "versions. Make it anew with `mst data`, or install those"
-            )
-
 
 def installed(source: str) -> str:
     """Version of a source that is installed, or ``not installed``."""
