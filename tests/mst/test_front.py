@@ -57,7 +57,8 @@ def test_rates_are_chosen_by_the_package_and_not_by_what_is_reported():
 
 def test_gaps_are_to_the_best_dense_rate_by_seeds_that_both_have():
     rows = [
-        run("long", "dense", 0.1, 1, 2.0, flops=4e12), run("long", "dense", 0.1, 2, 2.2, flops=4e12),
+        run("long", "dense", 0.1, 1, 2.0, flops=4e12),
+        run("long", "dense", 0.1, 2, 2.2, flops=4e12),
         run("long", "dense", 0.2, 1, 9.0, flops=4e12),
         run("long", "mst", 0.1, 2, 2.5), run("long", "mst", 0.1, 3, 9.9),
     ]  # fmt: skip
