@@ -98,7 +98,7 @@ before anything is evaluated or counted.
 | vector environment, 1,024 worlds (81 % of the bare batched model) | 379,000 |
 | PettingZoo, 10 agents, one world | 9,000 |
 
-`python benchmarks/env_speed.py` gives these.
+`python -m benchmarks env_speed` gives these.
 """
 
 

@@ -92,8 +92,8 @@ def test_too_many_units_are_refused(tmp_path: Path) -> None:
     ("words", "line"),
     [
         (["levels", "no/such/file.jsonl"], "levels: [Errno 2]"),
-        (["level"], "benchmarks: got 'level', expected one of ablation, "),
-        ([], "benchmarks: got '', expected one of ablation, "),
+        (["level"], "benchmarks: got 'level', expected one of bench_problems, "),
+        ([], "benchmarks: got '', expected one of bench_problems, "),
     ],
 )
 def test_benchmarks_run_by_name(words: list[str], line: str) -> None:

@@ -19,8 +19,8 @@ from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER, tiny_problem
 from baselines.optimal.solver import Solver
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper import auto
 from mapper.explaining.standing import of_proof
+from mapper.search import auto
 from tests.mapper.commands import json_of, said
 
 run, run_json = partial(said, "search"), partial(json_of, "search")

@@ -34,7 +34,7 @@ ROWS = [
         for words, says in [
             ("", "make a corpus with `mst data` first"),
             ("--corpus nowhere", "nowhere/manifest.json: there is no such file"),
-            ("--preset big", "preset 'big' is not known; expected one of small, gpt2"),
+            ("--preset big", "preset 'big' is not known; expected one of small, close, gpt2"),
             ("--arm denser", "Did you mean 'dense'"),
             ("--tokens 0", "--tokens: got '0'"),
             ("--tokens 1e9", "--tokens: got '1e9'"),
@@ -112,7 +112,7 @@ ROWS = [
     Row("mst compare --by hours", "expected one of tokens, flops, seconds"),
     Row("mst compare --by flop", "--by 'flop'.*Did you mean 'flops'"),
     Row("mst compare --times inf", "smaller --times"),
-    Row("mst flops --preset x", "expected one of small, gpt2"),
+    Row("mst flops --preset x", "expected one of small, close, gpt2"),
     Row("mst flops --sparsity 1", "sparsity=1.0"),
     Row("mst flops --phases :::", "expected NAME:START-END"),
     Row("mst flops --attention x", "expected one of dense, local"),
