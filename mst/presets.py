@@ -78,7 +78,7 @@ ALSO = {"fast": "small"}
 
 
 def preset(name: str) -> Preset:
-    """The preset of this name, or of this other name.
+    """The preset of this name; a name of :data:`ALSO` serves, too.
 
     Raises:
         MstError: There is none.

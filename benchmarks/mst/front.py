@@ -79,6 +79,10 @@ PARTS: dict[str, dict[str, Any]] = {
     "cosine": {"law": "cosine"},
 }
 """A part of MST that is changed -> what differs in its sparsity or its optimiser."""
+DENSE = ("dense", "dense-short", "tiny")
+"""Arms whose rate nothing divides; they are swept once."""
+OFF_THE_FRONT = ("dense-short", "tiny")
+"""Arms that end so far above the others that they are not drawn."""
 CONTROLS = ("dense", "dense-short", "static", "rigl")
 REPORTED = {
     "short": (*CONTROLS, "tiny", "mst", "S.9 .85-1 linear set", "S.9 .75-.9 cubic",
@@ -174,23 +178,14 @@ def keys(given: Any) -> Iterator[tuple[str, str, float, float, int]]:
     arms = given.arms or REPORTED.get(stage, REPORTED["short"])
     if stage == "rates":
         for arm in arms:
-            for power, rates in LAWS.items():
-                if arm not in DENSE:
-                    yield from ((stage, arm, rate, power, RATE_SEED) for rate in rates)
-            if arm in DENSE:
-                yield from ((stage, arm, rate, 0.0, RATE_SEED) for rate in RATES)
+            for power, rates in ({0.0: RATES} if arm in DENSE else LAWS).items():
+                yield from ((stage, arm, rate, power, RATE_SEED) for rate in rates)
         return
     best = chosen(known(given.out))
     if given.rate:
         best = {arm: (given.rate, 0.0 if arm in DENSE else SEARCH_RATE[1]) for arm in arms}
     for seed, arm in product(SEEDS[: given.seeds], arms):
         yield stage, arm, *best[arm], seed
-
-
-DENSE = ("dense", "dense-short", "tiny")
-"""Arms whose rate nothing divides; they are swept once."""
-OFF_THE_FRONT = ("dense-short", "tiny")
-"""Arms that end so far above the others that they are not drawn."""
 
 
 def chosen(rows: Iterable[Row]) -> dict[str, tuple[float, float]]:

@@ -42,10 +42,10 @@ def settings(given: Any, arm: str) -> PretrainConfig:
     """The preset's settings of an arm."""
     base = preset("gpt2")
     config = arm_run(arm, base.config, base.tokens).config
-    sparse = arm != "dense" and given.device == "cpu"
+    compiled = arm != "dense" and given.device == "cpu"
     return replace(
         config, device=given.device, dtype=given.dtype, batch=given.batch,
-        micro_batch=given.batch, repeat=True, backend="compiled" if sparse else "masked",
+        micro_batch=given.batch, repeat=True, backend="compiled" if compiled else "masked",
     )  # fmt: skip
 
 
@@ -130,12 +130,17 @@ def memory(given: Any) -> dict[str, str]:
     return {"GB": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f}"}
 
 
+def precision(given: Any) -> torch.autocast:
+    """What products are computed in."""
+    return torch.autocast(given.device, torch.bfloat16, enabled=given.dtype == "bfloat16")
+
+
 def plain(given: Any) -> Callable[[], object]:
     """The step of the same model in torch.nn, with its AdamW."""
     step = plain_step(Pretrainer(settings(given, "dense"), 0, 100, given.text))
 
     def mixed() -> None:
-        with torch.autocast(given.device, torch.bfloat16, enabled=given.dtype == "bfloat16"):
+        with precision(given):
             step()
 
     return mixed
@@ -154,7 +159,7 @@ def nanogpt(given: Any) -> Callable[[], object]:
     inputs, targets = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
 
     def step() -> None:
-        with torch.autocast(given.device, torch.bfloat16, enabled=given.dtype == "bfloat16"):
+        with precision(given):
             _, loss = model(inputs, targets)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
