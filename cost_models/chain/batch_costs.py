@@ -104,7 +104,8 @@ class ChainCounter:
             return Infeasible.when_asked(code, lambda: reason_of(single(batch[row])))
 
         named, rows = groups[0][0].example, [rows for _, rows in groups]
-        return in_columns(CostGroups(costs, rows, named), reasons, why, lambda i: single(batch[i]))
+        found = CostGroups(costs, rows, named)
+        return in_columns(found, reasons, why, lambda i: single(batch[i]), latency=at("latency"))
 
     def _cost(self, kept: _Kept, at: At) -> Cost:
         """The cost of mappings by their counts: numbers, or arrays of many."""

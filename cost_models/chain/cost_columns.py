@@ -35,6 +35,7 @@ def in_columns(
     why: Callable[[int], Infeasible],
     one: Callable[[int], Cost],
     counts: LazyColumns[Any] | None = None,
+    latency: IntArray | None = None,
 ) -> CostBatch:
     """The batch of such costs; a figure is put together when it is looked at.
 
@@ -44,6 +45,7 @@ def in_columns(
         why: Builds the report of an infeasible row.
         one: Builds the cost of one row.
         counts: Integers by name, ``(B,)`` each.
+        latency: ``(B,)`` cycles where they are counted; then nothing is priced for them.
     """
     failed = reasons != 0
     known: list[Cost] = []
@@ -60,6 +62,11 @@ def in_columns(
         found[failed] = inf
         return found
 
+    def figure(name: str) -> FloatArray:
+        if name == "latency_cycles" and latency is not None:
+            return np.where(failed, inf, latency)
+        return column(lambda cost: getattr(cost, name))
+
     def accesses(tensor: str) -> LazyColumns[FloatArray]:
         kinds = tuple(named.accesses[tensor])
         return LazyColumns(kinds, lambda kind: column(lambda c: c.accesses[tensor][kind]))
@@ -67,7 +74,7 @@ def in_columns(
     named = groups.named
     return CostBatch(
         reason=reasons,
-        figures=LazyColumns(FIGURES, lambda name: column(lambda c: getattr(c, name))),
+        figures=LazyColumns(FIGURES, figure),
         accesses=LazyColumns(TENSORS, accesses),
         detail=LazyColumns(tuple(named.detail), lambda name: column(lambda c: c.detail[name])),
         priced=named.priced,
