@@ -17,8 +17,8 @@ from mapper.pretrained.problem_arrays import arrays_of, arrays_of_one
 from marl_common import Float32Array, IntArray
 
 TEMPERATURES = np.array([(1, 2, 1, 8), (1, 2, 1, 1), (0.8, 0.8, 1.3, 0.8)], np.float32)
-"""Of parallel dimensions, units, and tiles and loop orders, a column for each of four draws by
-turns: some kinds are drawn wide, for what agents wrongly hold for unlikely."""
+"""Of parallel dimensions, units, and tiles and loop orders, a column for each of four draws,
+and again: some kinds are drawn wide, for what agents wrongly hold for unlikely."""
 DRAWN = UNITS, TILE - UNITS, len(DECISIONS) - TILE
 """Decisions that each row of `TEMPERATURES` is of."""
 AT_ONCE = 512
