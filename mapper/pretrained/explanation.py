@@ -55,14 +55,14 @@ def best_decisions(
     evaluation = problem.evaluate(proposals(PROPOSALS))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
     nest, values = proposals.arrays.nests[0], proposals.arrays.values[0]
-    taken = replay(proposals.arrays, np.zeros(1, np.int64), nest.rows(best))
+    taken = replay(proposals.arrays, nest.rows(best))
     choices = [_choice(policy, one, nest, values) for one in taken if one.open[0]]
     return best[0], choices
 
 
 def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices, values: IntArray) -> Choice:
     """The only row of a decision about the only problem, whose choices are `values`."""
-    decision, legal = taken.decision, taken.seen.legal[0]
+    decision, legal = taken.decision, taken.seen.choices["legal"][0]
     scores = policy.score(decision, taken.seen)[0].astype(np.float64)
     options = values[decision.place]
     if decision.is_order:

@@ -55,6 +55,7 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
             if held:
                 values[row, place, : len(held)] = held
     found, begins = np.zeros(len(nests), ProblemRow), np.stack([nest.begin() for nest in nests])
+    begins["problem"] = np.arange(len(nests))
     for row, nest in zip(found, nests, strict=True):
         _fill(row, nest)
     return ProblemArrays(found, values, begins, nests, _WORK.copy())
@@ -103,7 +104,7 @@ def _fill_memory(row: Any, number: int, buffer: Any, nest: NestChoices) -> None:
 def _fill_spreads(row: Any, nest: NestChoices) -> None:
     """Where spreads stand, and what they may share; PEs of two levels are all below L2."""
     row["spreads"], row["below"] = len(nest.spreads), -1
-    row["shared"] = 1
+    row["multicast"] = row["reduce"] = 1
     if nest.plan is None:
         pes = nest.problem.accelerator.num_pes
         row["pool"], row["below"][:2], row["most"][:2] = pes, 1, pes
@@ -112,7 +113,7 @@ def _fill_spreads(row: Any, nest: NestChoices) -> None:
         spread = nest.plan.spreads[place]
         inside = sum(entry <= spread.slot.entry for entry in nest.entries)
         row["below"][s], row["most"][s] = len(nest.entries) - inside, spread.axis.units
-        row["shared"][s] = spread.axis.multicast, spread.axis.reduce
+        row["multicast"][s], row["reduce"][s] = spread.axis.multicast, spread.axis.reduce
         row["rivals"][s][:s] = [other in spread.rivals for other in nest.spreads[:s]]
 
 

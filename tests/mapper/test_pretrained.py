@@ -13,10 +13,11 @@ from mapper.pretrained.explanation import best_decisions
 from mapper.pretrained.kernel import group_rows
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.nest_choices import part_of
-from mapper.pretrained.network import fresh, scores
+from mapper.pretrained.network import fresh
 from mapper.pretrained.policy import MappingPolicy, replay
 from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
+from mapper.pretrained.seen_records import DrawRow
 from mapper.pretrained.training import random_chips
 from mapper.pretrained.training.random_problems import draw, zoo_shapes
 from mapper.pretrained.weights import Agents, load, save
@@ -54,6 +55,7 @@ def test_batches_and_single_problems_are_observed_alike(untrained):
     whole = likeliest(untrained, problems)
     for number, problem in enumerate(problems):
         alone = likeliest(untrained, [problem])
+        alone["problem"] = number
         assert alone[0] == whole[number]
 
 
@@ -61,7 +63,7 @@ def decisions_of(agents, problems, times, seed):
     arrays, which = arrays_of(problems), np.repeat(np.arange(len(problems)), times)
     rng = np.random.default_rng(seed)
     given = MappingPolicy(agents.weights).propose(arrays, which, rng)
-    return arrays, which, given, replay(arrays, which, given)
+    return arrays, which, given, replay(arrays, given)
 
 
 def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
@@ -69,17 +71,18 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
     chosen = 0
     for decision, seen, picks in taken:
         values, part = arrays.values[which, decision.place], part_of(decision, given)
-        for row in np.flatnonzero(seen.legal.any(axis=1)):
+        legal = seen.choices["legal"]
+        for row in np.flatnonzero(legal.any(axis=1)):
             if decision.is_order:
-                ranked = picks[row, : seen.legal[row].sum()]
-                assert seen.legal[row, ranked].all()
+                ranked = picks[row, : legal[row].sum()]
+                assert legal[row, ranked].all()
                 np.testing.assert_array_equal(part[row, : len(ranked)], values[row, ranked])
             else:
-                assert seen.legal[row, picks[row, 0]]
+                assert legal[row, picks[row, 0]]
                 assert values[row, picks[row, 0]] == part[row]
             chosen += 1
         several = arrays.rows["counts"][which, decision.place] > 1  # what agents drew was legal
-        assert seen.legal[several].any(axis=1).all() or decision.is_order
+        assert legal[several].any(axis=1).all() or decision.is_order
     assert chosen > 400
 
 
@@ -89,12 +92,13 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
 
     _, which, _, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
     expected = np.zeros(len(which))
+    policy = MappingPolicy(untrained.weights)
     for decision, seen, picks in taken:
-        for row in np.flatnonzero(seen.legal.sum(axis=1) > 1):
-            one = (part[row : row + 1] for part in seen)
-            found = scores(untrained.weights, decision.kind, *one)[0].astype(float)
-            ranked = list(picks[row, : seen.legal[row].sum()])
-            left = list(np.flatnonzero(seen.legal[row]))
+        scores, legal = policy.score(decision, seen).astype(float), seen.choices["legal"]
+        for row in np.flatnonzero(legal.sum(axis=1) > 1):
+            found = scores[row]
+            ranked = list(picks[row, : legal[row].sum()])
+            left = list(np.flatnonzero(legal[row]))
             for pick in ranked if decision.is_order else ranked[:1]:
                 expected[row] += found[pick] - np.log(np.exp(found[left]).sum())
                 left.remove(pick)
@@ -106,7 +110,7 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
 def test_draws_follow_the_scores():
     agents = Agents(fresh(np.random.default_rng(1), hidden=16))
     *_, taken = decisions_of(agents, [Problem("mobilenetv2.2", "edge", "edp")], 4000, 0)
-    logits = scores(agents.weights, taken[0].decision.kind, *taken[0].seen)[0].astype(float)
+    logits = MappingPolicy(agents.weights).score(*taken[0][:2])[0].astype(float)
     wanted = np.exp(logits) / np.exp(logits).sum()
     drawn = np.bincount(taken[0].picks[:, 0], minlength=len(wanted)) / 4000
     assert np.abs(drawn - wanted).max() < 0.04
@@ -250,7 +254,10 @@ def test_training_has_chips_of_one_to_four_memories_and_none_of_the_library():
 
 def test_rows_that_chose_alike_are_one_group():
     picks = np.array([[7, 1], [3, 1], [7, 1], [7, 2], [3, 1]])
-    member, first = np.zeros((2, 5), np.int64)
-    groups = group_rows(picks, 2, np.empty(40, np.int64), member, first, 5, 1, 8)
-    assert groups == 3
-    np.testing.assert_array_equal(picks[first[:groups]][member], picks)
+    draws = np.zeros(5, DrawRow)
+    draws["picks"][:, :2] = picks
+    assert group_rows(draws, 2, 5) == 3
+    np.testing.assert_array_equal(picks[draws["first"][:3]][draws["group"]], picks)
+    draws["picks"][:, 0] = [7, 3, 8, 7, 3]
+    assert group_rows(draws, 1, 5) == 4
+    assert draws["group"].tolist() == [0, 1, 2, 3, 1]

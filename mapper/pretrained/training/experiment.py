@@ -18,7 +18,7 @@ from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 if TYPE_CHECKING:
     from marl_runs import Crew
 
-FORMAT = CheckpointFormat("trained agents", 5)
+FORMAT = CheckpointFormat("trained agents", 6)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 12

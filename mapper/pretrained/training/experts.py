@@ -65,9 +65,8 @@ class ExpertTask:
 
 
 class Experts(NamedTuple):
-    """What a shard found: ``(B,)`` problem of each mapping, the mappings, and their weights."""
+    """What a shard found: ``(B,)`` mappings, each with its problem, and their weights."""
 
-    which: IntArray
     rows: Rows
     weight: FloatArray
 
@@ -80,9 +79,10 @@ def experts_of(task: ExpertTask) -> Experts:
 
 def joined(parts: Sequence[Experts], problems: Sequence[int]) -> Experts:
     """What was found on several lots of problems, of so many each, as of one."""
+    rows, weight = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     begins = np.cumsum([0, *problems[:-1]])
-    moved = [part._replace(which=part.which + n) for part, n in zip(parts, begins, strict=True)]
-    return Experts(*(np.concatenate(columns) for columns in zip(*moved, strict=True)))
+    rows["problem"] += np.repeat(begins, [len(part.rows) for part in parts])
+    return Experts(rows, weight)
 
 
 def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> Experts:
@@ -101,7 +101,7 @@ def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> E
     best = best[np.isfinite(values[first][best])]
     weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
     rows = NestChoices(problem).rows(problem.space.decode(actions[best]))
-    return Experts(np.zeros(len(best), np.int64), rows, weight / weight.sum())
+    return Experts(rows, weight / weight.sum())
 
 
 class ExpertMemory:
@@ -112,10 +112,10 @@ class ExpertMemory:
 
     def add(self, tasks: Sequence[ExpertTask], experts: Experts) -> None:
         """Keep what was found on the problems of shards, as one block."""
-        if len(experts.which):
+        if len(experts.rows):
             arrays = arrays_of([problem for task in tasks for problem in task.drawn])
             kept = [replace(task, policy=None) for task in tasks]
-            packed = pack(replay(arrays, experts.which, experts.rows))
+            packed = pack(replay(arrays, experts.rows))
             self._blocks = [*self._blocks, (kept, experts, packed)][-BLOCKS:]
 
     def draw(self, rng: np.random.Generator) -> tuple[dict[str, Packed], FloatArray]:
@@ -128,7 +128,7 @@ class ExpertMemory:
         return [
             {
                 "tasks": [[*task.place, task.problems] for task in tasks],
-                "found": [experts.which, _cast(experts.rows, np.int64), experts.weight],
+                "found": [_cast(experts.rows, np.int64), experts.weight],
             }
             for tasks, experts, _ in self._blocks
         ]
@@ -137,9 +137,9 @@ class ExpertMemory:
         """The blocks of :meth:`state_dict`."""
         self._blocks = []
         for block in blocks:
-            which, rows, weight = block["found"]
+            rows, weight = block["found"]
             tasks = [ExpertTask(cost_model, (a, b, c), n) for a, b, c, n in block["tasks"]]
-            self.add(tasks, Experts(which, _cast(rows, StateRow), weight))
+            self.add(tasks, Experts(_cast(rows, StateRow), weight))
 
 
 def _cast(rows: NDArray[Any], dtype: Any) -> NDArray[Any]:
