@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mapper.pretrained.decisions import TILE
 from mapper.pretrained.nest_sizes import (
     elements_but_one,
     factor_of,
@@ -18,10 +17,11 @@ from marl_common import IntArray, address, part
 
 
 @part
-def see_parallel(seen: Seen, s: int, dim: int, choice: ChoiceRow) -> None:
+def see_parallel(seen: Seen, dim: int, choice: ChoiceRow) -> None:
     """Features of a spread's dimension, and whether it may have it."""
     problem, state, out = address(seen.problem), address(seen.state), choice.features
-    n, most, left = problem.extents[dim], problem.most[s], problem.extents[dim]
+    s, n, left = seen.step.number, problem.extents[dim], problem.extents[dim]
+    most = problem.most[s]
     choice.legal = True
     wanted, parts = 1.0, 1.0
     for other in range(s):
@@ -51,9 +51,10 @@ def see_parallel(seen: Seen, s: int, dim: int, choice: ChoiceRow) -> None:
 
 
 @part
-def see_units(seen: Seen, s: int, size: int, choice: ChoiceRow) -> None:
+def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
     """Features of a spread's units, and whether fewer would not do as well."""
     problem, state, out = address(seen.problem), address(seen.state), choice.features
+    s = seen.step.number
     most, dim = problem.most[s], state.dims[s]
     n = problem.extents[dim] if dim >= 0 else 1
     # what the units that are chosen already leave of the dimension
@@ -105,13 +106,13 @@ def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     Where nothing fits, the least that is left is legal.
     """
     problem = address(seen.problem)
-    level, d = (seen.decision - TILE) // D, (seen.decision - TILE) % D
+    level, d = seen.level, seen.step.dim
     inside = seen.box[level - 1][d] if level > 0 else 1
     for i in range(level, problem.memories):
         for tensor in range(TENSORS):
             seen.rest[i][tensor] = elements_but_one(seen, i, tensor, d)
     least = -1
-    for c in range(problem.counts[seen.decision]):
+    for c in range(problem.counts[seen.step.place]):
         tile = values[seen.at + c]
         if tile < inside:
             continue
@@ -125,8 +126,8 @@ def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
             seen.fills[i] = fill_of(seen, i)
             worst = max(worst, seen.fills[i])
         choice = address(choices[seen.first + c])
-        see_tile(seen, level, d, inside, choice)
-        see_fill(seen, level, worst, choice)
+        see_tile(seen, inside, choice)
+        see_fill(seen, worst, choice)
         if worst > 1.0:  # and so will any larger one
             break
         choice.legal = True
@@ -135,9 +136,10 @@ def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
 
 
 @part
-def see_fill(seen: Seen, level: int, worst: float, choice: ChoiceRow) -> None:
+def see_fill(seen: Seen, worst: float, choice: ChoiceRow) -> None:
     """Features of what a tile takes of its own memory, and of those outside it."""
-    own, out = seen.fills[level], choice.features
+    level, out = seen.level, choice.features
+    own = seen.fills[level]
     outer = seen.fills[level + 1] if level + 1 < seen.problem.memories else 0.0
     out[3] = min(own, 2.0)
     out[4] = max(size_log(own), -3.0) if own > 0 else 0.0
@@ -146,9 +148,10 @@ def see_fill(seen: Seen, level: int, worst: float, choice: ChoiceRow) -> None:
 
 
 @part
-def see_tile(seen: Seen, level: int, d: int, inside: int, choice: ChoiceRow) -> None:
-    """Features of a tile of dimension `d` but for what it takes of memories."""
+def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
+    """Features of a tile but for what it takes of memories."""
     out, problem = choice.features, address(seen.problem)
+    level, d = seen.level, seen.step.dim
     n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
     units, above = seen.units[level][d], seen.units[level + 1][d]
     pieces = up(n, box)
@@ -180,16 +183,16 @@ def see_tile(seen: Seen, level: int, d: int, inside: int, choice: ChoiceRow) -> 
 
 
 @part
-def see_loops(seen: Seen, level: int, values: IntArray, choices: ChoiceRow) -> None:
+def see_loops(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     """The loops of an order."""
-    problem = address(seen.problem)
-    last = last_outside(seen, level)
-    for c in range(problem.counts[seen.decision]):
+    problem, level = address(seen.problem), seen.level
+    last = last_outside(seen)
+    for c in range(problem.counts[seen.step.place]):
         d = values[seen.at + c]
         steps, units = seen.steps[level][d], seen.units[level + 1][d]
         choice = address(choices[seen.first + c])
         choice.legal = steps > 1
-        see_reuse(seen, d, level, choice)
+        see_reuse(seen, d, choice)
         out = choice.features
         taken = seen.box[level][d] * steps * units
         out[9] = log_of(seen, steps)
@@ -207,9 +210,9 @@ def see_loops(seen: Seen, level: int, values: IntArray, choices: ChoiceRow) -> N
 
 
 @part
-def last_outside(seen: Seen, level: int) -> int:
+def last_outside(seen: Seen) -> int:
     """The innermost loop that iterates outside of a memory's own; -1 where none does."""
-    for i in range(level + 1, seen.problem.memories):
+    for i in range(seen.level + 1, seen.problem.memories):
         for place in range(D - 1, -1, -1):
             if seen.steps[i][seen.state.orders[i][place]] > 1:
                 return int(seen.state.orders[i][place])
@@ -217,9 +220,10 @@ def last_outside(seen: Seen, level: int) -> int:
 
 
 @part
-def see_reuse(seen: Seen, d: int, level: int, choice: ChoiceRow) -> None:
+def see_reuse(seen: Seen, d: int, choice: ChoiceRow) -> None:
     """Features of what a loop moves of the elements that a memory holds."""
-    out, held, problem = choice.features, seen.sizes[level], address(seen.problem)
+    out, level, problem = choice.features, seen.level, address(seen.problem)
+    held = seen.sizes[level]
     total, moved = held[0] + held[1] + held[2], 0.0
     for tensor in range(TENSORS):
         couples = problem.coupling[tensor][d]

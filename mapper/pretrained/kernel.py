@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from mapper.pretrained.choice_features import see_loops, see_parallel, see_tiles, see_units
-from mapper.pretrained.decisions import LEVELS, ORDER, PARALLEL, SPREADS, TILE, UNITS
+from mapper.pretrained.decisions import DECISION_COUNT, FIRST_TILE, ORDER, SPREADS, TILE, UNITS
 from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, size_log, up
 from mapper.pretrained.seen_records import (
     CHOICE_FEATURES,
-    DECISION_COUNT,
     LEVEL_FEATURES,
     POINTER,
     PROBLEM_FEATURES,
@@ -45,23 +44,24 @@ def see_rows(
         contexts: ``(rows,)``, zeros.
         choices: ``(rows, width)``, zeros.
     """
-    step, seen = address(steps[0]), address(works[0])
-    seen.decision = step.decision
+    seen = address(works[0])
+    seen.step = steps[0]
+    step = address(seen.step)
     for row in range(step.rows):
         seen.state = states[members[row]]
         seen.problem = problems[seen.state.problem]
         seen.at = values_of(step, seen.state.problem)
         seen.first = row * step.width
-        level = level_of(address(seen.problem), seen.decision)
-        if seen.problem.counts[seen.decision] < 2 or level < 0:  # nothing to choose
+        seen.level = step.number if step.kind >= TILE else seen.problem.below[step.number]
+        if seen.problem.counts[step.place] < 2 or seen.level < 0:  # nothing to choose
             choices[seen.first].legal = True
             continue
-        fill_nest(seen, seen.decision - TILE)
+        fill_nest(seen, step.place - FIRST_TILE)
         fill_sizes(seen)
-        see_context(seen, level, address(contexts[row]))
-        if seen.decision >= ORDER:
-            see_loops(seen, level, values, choices)
-        elif seen.decision >= TILE:
+        see_context(seen, address(contexts[row]))
+        if step.kind == ORDER:
+            see_loops(seen, values, choices)
+        elif step.kind == TILE:
             see_tiles(seen, values, choices)
         else:
             see_spread(seen, values, choices)
@@ -70,27 +70,13 @@ def see_rows(
 @part
 def values_of(step: Step, problem: int) -> int:
     """Where the values of a problem's choices begin."""
-    return int((problem * DECISION_COUNT + step.decision) * step.options)
+    return int((problem * DECISION_COUNT + step.place) * step.options)
 
 
 @part
-def spread_of(decision: int) -> int:
-    """The spread that a decision is on."""
-    return decision - PARALLEL if decision < UNITS else SPREADS - 1 - (decision - UNITS)
-
-
-@part
-def level_of(problem: ProblemRow, decision: int) -> int:
-    """The memory that a decision is on; of a spread, the one whose fan-out it stands in."""
-    if decision < TILE:
-        return int(problem.below[spread_of(decision)])
-    return (decision - TILE) // D if decision < ORDER else LEVELS - 1 - (decision - ORDER)
-
-
-@part
-def see_context(seen: Seen, level: int, context: ContextRow) -> None:
+def see_context(seen: Seen, context: ContextRow) -> None:
     """Write down the problem, the choices so far and the decision."""
-    problem, decision = address(seen.problem), seen.decision
+    problem, step, level = address(seen.problem), address(seen.step), seen.level
     for k in range(PROBLEM_FEATURES):
         context.problem[k] = problem.features[k]
     see_level(seen, level, address(context.levels[0]))
@@ -99,19 +85,18 @@ def see_context(seen: Seen, level: int, context: ContextRow) -> None:
     see_level(seen, problem.memories - 1, address(context.levels[3]))
     for d in range(D):
         see_dim(seen, level, d, address(context.dims[d]))
-    if TILE <= decision < ORDER:
-        context.tiled[(decision - TILE) % D] = 1.0
+    if step.kind == TILE:
+        context.tiled[step.dim] = 1.0
     own = address(context.own)
     own.inside = level / 4.0
     own.outside = (problem.memories - 1 - level) / 4.0
     own.spreads = problem.spreads / 8.0
     own.pooled = problem.pool > 0
-    if decision < TILE:
-        s = spread_of(decision)
-        own.multicast = problem.multicast[s]
-        own.reduce = problem.reduce[s]
-        own.most = log_of(seen, problem.most[s])
-        own.outermost = s == 0
+    if step.kind <= UNITS:
+        own.multicast = problem.multicast[step.number]
+        own.reduce = problem.reduce[step.number]
+        own.most = log_of(seen, problem.most[step.number])
+        own.outermost = step.number == 0
 
 
 @part
@@ -157,13 +142,13 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
 @part
 def see_spread(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     """Dimensions of a spread, or its units; where none may be had, all are legal."""
-    s, count, found = spread_of(seen.decision), seen.problem.counts[seen.decision], 0
+    count, found = seen.problem.counts[seen.step.place], 0
     for c in range(count):
         choice = address(choices[seen.first + c])
-        if seen.decision >= UNITS:
-            see_units(seen, s, values[seen.at + c], choice)
+        if seen.step.kind == UNITS:
+            see_units(seen, values[seen.at + c], choice)
         else:
-            see_parallel(seen, s, values[seen.at + c], choice)
+            see_parallel(seen, values[seen.at + c], choice)
         found += choice.legal
     for c in range(count if found == 0 else 0):
         choices[seen.first + c].legal = True
@@ -240,15 +225,15 @@ def take_rows(
     for row in range(step.rows):
         draw, state = address(draws[row]), address(states[row])
         problem, at = address(problems[state.problem]), values_of(step, state.problem)
-        if step.decision >= ORDER:
+        if step.kind == ORDER:
             rank(draw, step.width)
         else:
             draw.picks[0] = drawn(draw, address(choices[draw.group * step.width]), step.width)
-        if problem.counts[step.decision] > 1:
-            if step.decision >= ORDER:
+        if problem.counts[step.place] > 1:
+            if step.kind == ORDER:
                 order_loops(step, state, draw, values, at)
             else:
-                choose(problem, state, step.decision, values[at + draw.picks[0]])
+                choose(step, problem, state, values[at + draw.picks[0]])
 
 
 @part
@@ -271,17 +256,16 @@ def drawn(draw: DrawRow, choices: ChoiceRow, width: int) -> int:
 
 
 @part
-def choose(problem: ProblemRow, state: StateRow, decision: int, value: int) -> None:
+def choose(step: Step, problem: ProblemRow, state: StateRow, value: int) -> None:
     """Carry out a decision that is no order; `state` changes."""
-    if decision >= TILE:
-        state.tiles[(decision - TILE) // D][(decision - TILE) % D] = value
-    elif decision >= UNITS:
-        s = spread_of(decision)
-        state.units[s] = value
-        if s == 1 and problem.pool > 0:  # as many clusters as their size allows
+    if step.kind == TILE:
+        state.tiles[step.number][step.dim] = value
+    elif step.kind == UNITS:
+        state.units[step.number] = value
+        if step.number == 1 and problem.pool > 0:  # as many clusters as their size allows
             state.units[0] = problem.pool // value
     else:
-        state.dims[spread_of(decision)] = value
+        state.dims[step.number] = value
 
 
 @part
@@ -298,7 +282,7 @@ def rank(draw: DrawRow, width: int) -> None:
 @part
 def order_loops(step: Step, state: StateRow, draw: DrawRow, values: IntArray, at: int) -> None:
     """Put the loops that iterate outside of the others, as they rank; `state` changes."""
-    order = state.orders[LEVELS - 1 - (step.decision - ORDER)]
+    order = state.orders[step.number]
     for c in range(step.width - 1, -1, -1):
         if draw.keys[draw.picks[c]] > -math.inf:
             loop, place = values[at + draw.picks[c]], 0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.pretrained.decisions import DECISIONS, Decision
+from mapper.pretrained.decisions import DECISIONS, KINDS, Decision
 from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import Weights, score
 from mapper.pretrained.problem_arrays import ProblemArrays
@@ -142,7 +142,8 @@ def observe(
 def _step(decision: Decision, arrays: ProblemArrays, count: int, width: int) -> NDArray[Any]:
     """``(1,)`` record `seen_records.Step` of a decision of so many rows."""
     step = np.empty(1, Step)
-    step[0] = decision.place, count, width, arrays.values.shape[2]
+    place, kind, *rest = decision
+    step[0] = place, KINDS.index(kind), *rest, count, width, arrays.values.shape[2]
     return step
 
 

@@ -6,13 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from mapper.pretrained.decisions import LEVELS, ORDER, SPREADS
+from mapper.pretrained.decisions import DECISION_COUNT, LEVELS, SPREADS
 
 D: Final = 8
 """Dimensions, in the order of ``layers.DIMS``."""
 Y, X, R, S = range(2, 6)
 INPUT, TENSORS = 0, 3
-DECISION_COUNT: Final = ORDER + LEVELS
 PROBLEM_FEATURES: Final = 2 * D + 27
 LEVEL_FEATURES: Final = 17
 """Features of a memory that no choice changes."""
@@ -124,12 +123,15 @@ DrawRow: Any = _record(
 - `keys`: noisy scores of loops, -inf where one does not iterate;
 - `picks`: the choice taken, or loops by rank, the outermost first.
 """
-Step: Any = _record(decision="i8", rows="i8", width="i8", options="i8")
-"""What is decided: the decision's index, rows that observe or choose, choices of the decision at
-most, and of any decision.
+Step: Any = _record(
+    place="i8", kind="i8", number="i8", dim="i8", rows="i8", width="i8", options="i8"
+)
+"""What is decided: the fields of a `Decision`, its kind as a number; rows that observe or choose;
+choices of the decision at most, and of any decision.
 """
 Seen: Any = _record(
-    decision="i8",
+    step=Step,
+    level="i8",
     at="i8",
     first="i8",
     units=("i8", (LEVELS + 1, D)),
@@ -146,7 +148,8 @@ Seen: Any = _record(
 )
 """The work space of one row.
 
-- `decision`: its index; `at`: where the values of its choices begin; `first`: the first choice;
+- `step`: what is decided; `level`: the memory that it is on, of a spread the one whose fan-out it
+  stands in; `at`: where the values of its choices begin; `first`: the first choice;
 - `units` along each dimension below a memory, `outside`: all units above an instance of it;
 - `box`: what an instance of a memory works on; `steps` of the loops that bring its boxes;
 - `scale`: clusters along each dimension, which L2's tile counts by;

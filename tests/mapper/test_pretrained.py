@@ -18,8 +18,7 @@ from mapper.pretrained.policy import MappingPolicy, replay
 from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.seen_records import DrawRow
-from mapper.pretrained.training import random_chips
-from mapper.pretrained.training.random_problems import draw, zoo_shapes
+from mapper.pretrained.training.random_problems import alike, draw, draw_chip, library, zoo_shapes
 from mapper.pretrained.weights import Agents, load, save
 from tests.mapper.pretrained_cases import MODEL, random_problems
 
@@ -242,14 +241,14 @@ def test_agents_propose_in_spaces_of_deep_chips(untrained, options):
 
 def test_training_has_chips_of_one_to_four_memories_and_none_of_the_library():
     rng = np.random.default_rng(3)
-    chips = [random_chips.draw_chip(rng) for _ in range(200)]
+    chips = [draw_chip(rng) for _ in range(200)]
     deep = [chip for chip in chips if isinstance(chip, Chain)]
     assert 80 < len(deep) < 160
     assert {len(chip.memories) for chip in deep} == {1, 2, 3, 4}
-    assert not any(random_chips.alike(c, known) for c in deep for known in random_chips.library())
+    assert not any(alike(c, known) for c in deep for known in library())
     simba = load_chip("simba")
-    assert random_chips.alike(with_fields(simba, ["levels.GlobalBuffer.bytes=100k"]), simba)
-    assert not random_chips.alike(with_fields(simba, ["levels.GlobalBuffer.bytes=200k"]), simba)
+    assert alike(with_fields(simba, ["levels.GlobalBuffer.bytes=100k"]), simba)
+    assert not alike(with_fields(simba, ["levels.GlobalBuffer.bytes=200k"]), simba)
 
 
 def test_rows_that_chose_alike_are_one_group():
