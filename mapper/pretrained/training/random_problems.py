@@ -41,7 +41,7 @@ def draw(rng: np.random.Generator, model: CostModel) -> Problem:
         if layer.macs <= MAX_MACS and layer.shape not in zoo_shapes():
             break
     chip = draw_chip(rng)
-    return Problem(layer, chip, str(rng.choice(list(OBJECTIVES))), model)
+    return Problem(layer, chip, str(rng.choice(OBJECTIVES)), model)
 
 
 @lru_cache(maxsize=1)
@@ -59,7 +59,7 @@ def _channels(rng: np.random.Generator, low: int, high: int) -> int:
     if kind < 0.35:
         return max(8, 8 * round(value / 8))
     if kind < 0.65:
-        return int(1 << round(np.log2(value)))
+        return _power_of_two(value)
     return value
 
 
@@ -131,31 +131,31 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> int:
     return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))))
 
 
+def _power_of_two(value: float) -> int:
+    """The nearest power of two."""
+    return int(1 << round(np.log2(value)))
+
+
 def _draw_two_levels(rng: np.random.Generator) -> Accelerator:
     pes = log_uniform(rng, 8, 8192)
     kind = rng.random()
     if kind < 0.4:
-        pes = int(1 << round(np.log2(pes)))
+        pes = _power_of_two(pes)
     elif kind < 0.7:
         side = max(2, round(np.sqrt(pes)))
         pes = min(8192, side * max(2, round(side * float(rng.uniform(0.6, 1.6)))))
-    bare = rng.random() < 0.08  # nothing is limited
-    return Accelerator(
-        pes,
-        _limited(rng, 32, 16 << 10, 0.15, bare),
-        _limited(rng, 2 << 10, 16 << 20, 0.15, bare),
-        _limited(rng, 4, 1024, 0.15, bare),
-        _limited(rng, 2, 256, 0.15, bare),
-    )
+    unlimited = 1.0 if rng.random() < 0.08 else 0.15
+    ranges = (32, 16 << 10), (2 << 10, 16 << 20), (4, 1024), (2, 256)
+    limits: list[Any] = [_limited(rng, low, high, unlimited) for low, high in ranges]
+    return Accelerator(pes, *limits)
 
 
-def _limited(
-    rng: np.random.Generator, low: int, high: int, unlimited: float, bare: bool = False
-) -> int | None:
+def _limited(rng: np.random.Generator, low: int, high: int, unlimited: float) -> int | None:
+    """A random size or bandwidth; None, no limit, for a share of all."""
     value = log_uniform(rng, low, high)
     if rng.random() < 0.5:
-        value = int(1 << round(np.log2(value)))
-    return None if bare or rng.random() < unlimited else value
+        value = _power_of_two(value)
+    return None if unlimited == 1.0 or rng.random() < unlimited else value
 
 
 def _draw_chain(rng: np.random.Generator) -> Chain:
@@ -167,9 +167,8 @@ def _draw_chain(rng: np.random.Generator) -> Chain:
     if rng.random() < 0.05:
         levels.append(ChainLevel(name="Fan", holds=(False,) * 3, fanout=_draw_fanout(rng)))
     for place, holds in enumerate(held):
-        fanout = Fanout()
-        if place in fans and rng.random() < 0.85:
-            fanout = _draw_fanout(rng)
+        spread = place in fans and rng.random() < 0.85
+        fanout = _draw_fanout(rng) if spread else Fanout()
         levels.append(_draw_memory(rng, f"M{place}", holds, size, fanout))
         smaller = size / log_uniform(rng, 2, 512) if fanout.axes else size / rng.uniform(1, 8)
         size = max(4 * sum(holds), round(smaller))
@@ -185,45 +184,34 @@ def _draw_holds(rng: np.random.Generator) -> list[tuple[bool, bool, bool]]:
             (True, True, True) if all_of < 0.45 else tuple((rng.random(3) < 0.45).tolist())
             for all_of in kind
         ]
-        if all(any(h) for h in held) and all(any(h[t] for h in held) for t in range(3)):
+        if all(map(any, held)) and all(map(any, zip(*held, strict=True))):
             return held
 
 
 def _draw_memory(
-    rng: np.random.Generator,
-    name: str,
-    holds: tuple[bool, bool, bool],
-    size: int,
-    fanout: Fanout,
+    rng: np.random.Generator, name: str, holds: tuple[bool, bool, bool], size: int, fanout: Fanout
 ) -> ChainLevel:
-    size = int(1 << max(2, round(np.log2(size)))) if rng.random() < 0.5 else size
-    own: tuple[int | None, int | None, int | None] = (None, None, None)
+    size = _power_of_two(size) if rng.random() < 0.5 else size
+    own: Any = (None, None, None)
     shared: int | None = size
     if sum(holds) > 1 and rng.random() < 0.25:  # each tensor has a part of its own
-        parts = rng.dirichlet((2.0, 2.0, 2.0))
-        a, b, c = (
-            max(4, round(size * p)) if h else None for p, h in zip(parts, holds, strict=True)
-        )
-        own, shared = (a, b, c), None
+        parts = zip(size * rng.dirichlet((2.0, 2.0, 2.0)), holds, strict=True)
+        own, shared = tuple(max(4, round(part)) if held else None for part, held in parts), None
     elif rng.random() < 0.05:
         shared = None
     twice = (bool(rng.random() < 0.5),) * 3
+    read_bw = _limited(rng, 32, 8192, 0.45)
     return ChainLevel(
-        name=name,
-        holds=holds,
-        tensor_bytes=own,
-        shared_bytes=shared,
-        double_buffer=twice,
-        read_bw=_limited(rng, 32, 8192, 0.45),
-        fanout=fanout,
-    )
+        name=name, holds=holds, tensor_bytes=own, shared_bytes=shared, double_buffer=twice,
+        read_bw=read_bw, fanout=fanout,
+    )  # fmt: skip
 
 
 def _draw_fanout(rng: np.random.Generator) -> Fanout:
     axes = []
     for _ in range(int(rng.choice([1, 2, 3], p=[0.45, 0.45, 0.1]))):
         units = log_uniform(rng, 2, 256)
-        units = int(1 << round(np.log2(units))) if rng.random() < 0.6 else units
+        units = _power_of_two(units) if rng.random() < 0.6 else units
         dims = AXES[int(rng.integers(len(AXES)))]
         axes.append(Axis(units, dims, bool(rng.random() < 0.95), bool(rng.random() < 0.93)))
     return Fanout(tuple(axes))
