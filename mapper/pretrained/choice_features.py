@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mapper.pretrained.feature_names import Loop, Parallel, Tile, Units
 from mapper.pretrained.nest_sizes import (
     elements_but_one,
     factor_of,
@@ -27,27 +28,27 @@ def see_parallel(seen: Seen, dim: int, choice: ChoiceRow) -> None:
     for other in range(s):
         parts *= problem.most[other]
         if state.dims[other] == dim:
-            out[6] = 1.0
-            out[13] = problem.below[other] == problem.below[s]
+            out[Parallel.TAKEN] = 1.0
+            out[Parallel.TAKEN_BESIDE] = problem.below[other] == problem.below[s]
             left = left if problem.pool > 0 else up(left, problem.most[other])
             choice.legal = choice.legal and not problem.rivals[s][other]
         elif state.dims[other] >= 0:
             wanted *= problem.extents[state.dims[other]]
     parts = problem.pool if problem.pool > 0 else parts * most
-    out[0] = log_of(seen, n)
+    out[Parallel.EXTENT] = log_of(seen, n)
     for tensor in range(TENSORS):
-        out[1 + tensor] = problem.coupling[tensor][dim]
-    out[4] = utilisation(n, most)
-    out[5] = n >= most
-    out[7] = size_log(float(most) / n)
-    out[8] = dim in (Y, X)
-    out[9] = dim in (R, S)
-    out[10] = min(n, most) / float(most)
-    out[11] = min(wanted * n / parts, 2.0)
-    out[12] = size_log(wanted * n / parts)
-    out[14] = utilisation(left, most)
-    out[15] = log_of(seen, left)
-    out[16] = left >= most
+        out[Parallel.INPUT + tensor] = problem.coupling[tensor][dim]
+    out[Parallel.BUSY] = utilisation(n, most)
+    out[Parallel.FILLS] = n >= most
+    out[Parallel.SPARE] = size_log(float(most) / n)
+    out[Parallel.IMAGE] = dim in (Y, X)
+    out[Parallel.TAPS] = dim in (R, S)
+    out[Parallel.SHARE] = min(n, most) / float(most)
+    out[Parallel.COVERED] = min(wanted * n / parts, 2.0)
+    out[Parallel.COVERED_LOG] = size_log(wanted * n / parts)
+    out[Parallel.BUSY_LEFT] = utilisation(left, most)
+    out[Parallel.LEFT] = log_of(seen, left)
+    out[Parallel.FILLS_LEFT] = left >= most
 
 
 @part
@@ -63,20 +64,20 @@ def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
         if state.dims[other] == dim:
             left = up(left, state.units[other])
     busy = utilisation(left, size)
-    out[0] = log_of(seen, size)
-    out[3] = busy
-    out[6] = log_of(seen, up(left, size))
-    out[8] = size == 1
-    out[10] = size > left
-    out[12] = size_log(float(size) / left)
-    out[14] = left % size == 0
+    out[Units.SIZE] = log_of(seen, size)
+    out[Units.BUSY] = busy
+    out[Units.STEPS] = log_of(seen, up(left, size))
+    out[Units.ONE] = size == 1
+    out[Units.IDLE] = size > left
+    out[Units.OVER] = size_log(float(size) / left)
+    out[Units.EVEN] = left % size == 0
     if problem.pool > 0:
         see_clusters(seen, size, busy, choice)
         return
-    out[1] = size_log(float(most) / size)
-    out[2] = size / float(most)
-    out[5] = size / float(most) * busy
-    out[9] = size == most
+    out[Units.SPARE] = size_log(float(most) / size)
+    out[Units.SHARE] = size / float(most)
+    out[Units.WORK] = size / float(most) * busy
+    out[Units.ALL] = size == most
     choice.legal = size == most or (size <= n and up(n, up(n, size)) == size)
 
 
@@ -88,14 +89,14 @@ def see_clusters(seen: Seen, size: int, busy: float, choice: ChoiceRow) -> None:
     outer = problem.extents[state.dims[0]]
     used = clusters * size / float(problem.pool)
     at_work = utilisation(up(outer, size) if state.dims[0] == state.dims[1] else outer, clusters)
-    out[1] = size_log(clusters)
-    out[2] = used
-    out[4] = at_work
-    out[5] = used * busy * at_work
-    out[7] = size_log(up(outer, clusters))
-    out[9] = clusters == 1
-    out[11] = clusters > outer
-    out[13] = size_log(float(clusters) / outer)
+    out[Units.SPARE] = size_log(clusters)
+    out[Units.SHARE] = used
+    out[Units.CLUSTERS_BUSY] = at_work
+    out[Units.WORK] = used * busy * at_work
+    out[Units.CLUSTERS_STEPS] = size_log(up(outer, clusters))
+    out[Units.ALL] = clusters == 1
+    out[Units.CLUSTERS_IDLE] = clusters > outer
+    out[Units.CLUSTERS_OVER] = size_log(float(clusters) / outer)
     choice.legal = True
 
 
@@ -141,10 +142,10 @@ def see_fill(seen: Seen, worst: float, choice: ChoiceRow) -> None:
     level, out = seen.level, choice.features
     own = seen.fills[level]
     outer = seen.fills[level + 1] if level + 1 < seen.problem.memories else 0.0
-    out[3] = min(own, 2.0)
-    out[4] = max(size_log(own), -3.0) if own > 0 else 0.0
-    out[5] = min(outer, 2.0)
-    out[6] = min(worst, 2.0)
+    out[Tile.FILL] = min(own, 2.0)
+    out[Tile.FILL_LOG] = max(size_log(own), -3.0) if own > 0 else 0.0
+    out[Tile.OUTER_FILL] = min(outer, 2.0)
+    out[Tile.WORST_FILL] = min(worst, 2.0)
 
 
 @part
@@ -159,27 +160,27 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
     within = up(box, inside * units)
     box_log, steps_log, within_log = log_of(seen, box), log_of(seen, steps), log_of(seen, within)
     outside_log, n_log = log_of(seen, outside), log_of(seen, n)
-    out[0] = box_log
-    out[1] = steps_log
-    out[2] = box_log + steps_log + outside_log - n_log
-    out[7] = box == 1
-    out[8] = box >= n
-    out[9] = n % box == 0
-    out[10] = utilisation(pieces, outside)
-    out[11] = within_log
-    out[12] = utilisation(up(box, inside), units)
-    out[13] = box == inside
-    out[14] = box_log - log_of(seen, inside)
-    out[15] = above > 1
-    out[16] = units > 1
+    out[Tile.BOX] = box_log
+    out[Tile.STEPS] = steps_log
+    out[Tile.PADDING] = box_log + steps_log + outside_log - n_log
+    out[Tile.ONE] = box == 1
+    out[Tile.WHOLE] = box >= n
+    out[Tile.EVEN] = n % box == 0
+    out[Tile.OUTSIDE_BUSY] = utilisation(pieces, outside)
+    out[Tile.WITHIN] = within_log
+    out[Tile.BUSY] = utilisation(up(box, inside), units)
+    out[Tile.SAME] = box == inside
+    out[Tile.RATIO] = box_log - log_of(seen, inside)
+    out[Tile.ABOVE_SPREADS] = above > 1
+    out[Tile.SPREADS] = units > 1
     # cycles of the busiest unit in this dimension, down to this memory, over the least there can be
     busiest = steps_log + within_log + log_of(seen, inside) + log_of(seen, units)
-    out[17] = busiest + (outside_log - n_log)
-    out[18] = steps == 1
-    out[19] = within == 1
-    out[20] = log_of(seen, up(n, outside)) - box_log
+    out[Tile.CYCLES] = busiest + (outside_log - n_log)
+    out[Tile.STEPS_ONE] = steps == 1
+    out[Tile.WITHIN_ONE] = within == 1
+    out[Tile.SHARE] = log_of(seen, up(n, outside)) - box_log
     for tensor in range(TENSORS):
-        out[21 + tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
+        out[Tile.INPUT + tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
 
 
 @part
@@ -195,18 +196,18 @@ def see_loops(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
         see_reuse(seen, d, choice)
         out = choice.features
         taken = seen.box[level][d] * steps * units
-        out[9] = log_of(seen, steps)
-        out[10] = units > 1
-        out[11] = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
-        out[12] = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
-        out[13] = d in (Y, X)
-        out[14] = log_of(seen, seen.box[level][d])
+        out[Loop.STEPS] = log_of(seen, steps)
+        out[Loop.SPREADS] = units > 1
+        out[Loop.PADDED] = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
+        out[Loop.WITHIN] = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
+        out[Loop.IMAGE] = d in (Y, X)
+        out[Loop.BOX] = log_of(seen, seen.box[level][d])
         if last >= 0:
             # which outer loop is innermost among those that iterate decides what stays in between
-            out[15] = last == d
+            out[Loop.LAST] = last == d
             for tensor in range(TENSORS):
-                out[16 + tensor] = problem.coupling[tensor][last]
-        out[19] = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
+                out[Loop.LAST_INPUT + tensor] = problem.coupling[tensor][last]
+        out[Loop.STEPS_INSIDE] = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
 
 
 @part
@@ -227,10 +228,10 @@ def see_reuse(seen: Seen, d: int, choice: ChoiceRow) -> None:
     total, moved = held[0] + held[1] + held[2], 0.0
     for tensor in range(TENSORS):
         couples = problem.coupling[tensor][d]
-        out[tensor] = couples
-        out[3 + tensor] = couples * held[tensor] / total
-        out[20 + tensor] = couples * (problem.bits[level][tensor] > 0)
+        out[Loop.INPUT + tensor] = couples
+        out[Loop.INPUT_SHARE + tensor] = couples * held[tensor] / total
+        out[Loop.HELD_INPUT + tensor] = couples * (problem.bits[level][tensor] > 0)
         moved += couples * held[tensor]
-    out[6] = moved / total
-    out[7] = size_log(moved + 1)
-    out[8] = size_log(total - moved + 1)
+    out[Loop.MOVED_SHARE] = moved / total
+    out[Loop.MOVED] = size_log(moved + 1)
+    out[Loop.KEPT] = size_log(total - moved + 1)
