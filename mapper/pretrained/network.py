@@ -51,8 +51,10 @@ def fresh(rng: np.random.Generator, hidden: int = HIDDEN) -> Weights:
     return weights
 
 
-def score(weights: Weights, kind: str, context: Float32Array, choices: NDArray[Any]) -> None:
-    """Fill in the score of every choice, -inf where it is not legal.
+def scores(
+    weights: Weights, kind: str, context: Float32Array, choices: NDArray[Any]
+) -> Float32Array:
+    """``(B, C)`` score of every choice, -inf where it is not legal; they stand in `choices` too.
 
     Args:
         weights: All networks.
@@ -72,6 +74,7 @@ def score(weights: Weights, kind: str, context: Float32Array, choices: NDArray[A
     query, direct = _product(hidden, own("query.weight")), _product(hidden, own("direct.weight"))
     fixed = own("query.bias"), own("direct.bias"), own("choice.weight"), own("pointer")
     score_rows(choices, query, direct, *fixed, np.empty(POINTER, np.float32), *choices.shape)
+    return np.asarray(choices["score"])
 
 
 def _product(x: Float32Array, weight: Float32Array) -> Float32Array:

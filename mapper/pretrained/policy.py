@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mapper.pretrained.decisions import DECISIONS, KINDS, Decision
 from mapper.pretrained.nest_choices import part_of
-from mapper.pretrained.network import Weights, score
+from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.problem_arrays import ProblemArrays
 from mapper.pretrained.seen_records import ChoiceRow, ContextRow, D, DrawRow, Step
 from marl_common import BoolArray, Float32Array, IntArray
@@ -51,11 +51,6 @@ class Taken(NamedTuple):
     seen: Observation
     picks: IntArray
 
-    @property
-    def open(self) -> BoolArray:
-        """``(B,)`` rows that had a choice at all."""
-        return np.asarray(self.seen.choices["legal"].sum(axis=1) > 1)
-
 
 @dataclass(frozen=True)
 class MappingPolicy:
@@ -66,11 +61,6 @@ class MappingPolicy:
     """
 
     weights: Weights
-
-    def score(self, decision: Decision, seen: Observation) -> Float32Array:
-        """``(B, C)`` score of every choice, -inf where it is not legal."""
-        score(self.weights, decision.kind, *seen)
-        return np.asarray(seen.choices["score"])
 
     def propose(
         self,
@@ -101,11 +91,11 @@ class MappingPolicy:
         groups = group_rows(draws, 1, count)
         for decision, width in _open(arrays, which):
             seen = observe(decision, arrays, rows, draws["first"][:groups].copy(), width)
-            scores = self.score(decision, seen)
+            found = scores(self.weights, decision.kind, *seen)
             if decision.is_order:
                 waits = rng.standard_exponential((count, width), np.float32)
                 noise = np.log(np.maximum(waits, TINY)) * warm[decision.place][:, None]
-                draws["keys"][:, :width] = scores[draws["group"]] - noise
+                draws["keys"][:, :width] = found[draws["group"]] - noise
             else:
                 draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
             step = _step(decision, arrays, count, width)

@@ -13,21 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from layers import DIMS
 from mapper.pretrained.network import Weights, shapes
 from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES
-from marl_common import (
-    Count,
-    NotNegative,
-    Number,
-    Text,
-    atomic_write,
-    brief,
-    parse_record,
-    read_fields,
-)
+from marl_common import atomic_write, brief, parse_record, read_fields
 from marl_runs import plain
 
 VERSION = 4
@@ -37,20 +27,6 @@ AUTO, NONE = "auto", "none"
 
 class PretrainedError(ValueError):
     """A file that holds no trained agents, or agents of another version."""
-
-
-class CardFields(BaseModel):
-    """What a training says of its agents; each field may be absent."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-    cost_model: Text | None = None
-    cost_model_calls: Count | None = None
-    cpu_minutes: NotNegative | None = None
-    parameters: Count | None = None
-    schedule: dict[Text, Number] | None = None
-    seed: Count | None = None
-    trained_on: Text | None = None
-    validation: dict[Text, Number | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +87,8 @@ def load(path: str | Path) -> Agents:
 
 def _checked_card(path: Path, arrays: Weights, metadata: dict[str, str]) -> dict[str, Any]:
     """The card of a file, once all members are those of agents."""
+    from mapper.pretrained.card import CardFields
+
     where = f"--pretrained {path}"
     with path.open("rb") as file:  # of a member that is named twice safetensors reads the last
         size = int.from_bytes(file.read(8), "little")

@@ -13,7 +13,7 @@ from mapper.pretrained.explanation import best_decisions
 from mapper.pretrained.kernel import group_rows
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.nest_choices import part_of
-from mapper.pretrained.network import fresh
+from mapper.pretrained.network import fresh, scores
 from mapper.pretrained.policy import MappingPolicy, replay
 from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
@@ -91,11 +91,11 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
 
     _, which, _, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
     expected = np.zeros(len(which))
-    policy = MappingPolicy(untrained.weights)
     for decision, seen, picks in taken:
-        scores, legal = policy.score(decision, seen).astype(float), seen.choices["legal"]
+        every = scores(untrained.weights, decision.kind, *seen).astype(float)
+        legal = seen.choices["legal"]
         for row in np.flatnonzero(legal.sum(axis=1) > 1):
-            found = scores[row]
+            found = every[row]
             ranked = list(picks[row, : legal[row].sum()])
             left = list(np.flatnonzero(legal[row]))
             for pick in ranked if decision.is_order else ranked[:1]:
@@ -109,7 +109,7 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
 def test_draws_follow_the_scores():
     agents = Agents(fresh(np.random.default_rng(1), hidden=16))
     *_, taken = decisions_of(agents, [Problem("mobilenetv2.2", "edge", "edp")], 4000, 0)
-    logits = MappingPolicy(agents.weights).score(*taken[0][:2])[0].astype(float)
+    logits = scores(agents.weights, taken[0].decision.kind, *taken[0].seen)[0].astype(float)
     wanted = np.exp(logits) / np.exp(logits).sum()
     drawn = np.bincount(taken[0].picks[:, 0], minlength=len(wanted)) / 4000
     assert np.abs(drawn - wanted).max() < 0.04

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -108,15 +108,15 @@ class ExpertMemory:
     """Mappings to imitate, in blocks of problems, of which the newest are kept."""
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[list[ExpertTask], Experts, dict[str, Packed]]] = []
+        self._blocks: list[tuple[list[list[int]], Experts, dict[str, Packed]]] = []
 
     def add(self, tasks: Sequence[ExpertTask], experts: Experts) -> None:
         """Keep what was found on the problems of shards, as one block."""
         if len(experts.rows):
             arrays = arrays_of([problem for task in tasks for problem in task.drawn])
-            kept = [replace(task, policy=None) for task in tasks]
             packed = pack(replay(arrays, experts.rows))
-            self._blocks = [*self._blocks, (kept, experts, packed)][-BLOCKS:]
+            drawn = [[*task.place, task.problems] for task in tasks]
+            self._blocks = [*self._blocks, (drawn, experts, packed)][-BLOCKS:]
 
     def draw(self, rng: np.random.Generator) -> tuple[dict[str, Packed], FloatArray]:
         """The decisions that lead to a block's mappings, and the mappings' weights."""
@@ -126,11 +126,8 @@ class ExpertMemory:
     def state_dict(self) -> list[dict[str, Any]]:
         """As arrays and plain values; problems follow from the training's seed."""
         return [
-            {
-                "tasks": [[*task.place, task.problems] for task in tasks],
-                "found": [_cast(experts.rows, np.int64), experts.weight],
-            }
-            for tasks, experts, _ in self._blocks
+            {"tasks": drawn, "found": [_cast(experts.rows, np.int64), experts.weight]}
+            for drawn, experts, _ in self._blocks
         ]
 
     def load_state_dict(self, blocks: list[dict[str, Any]], cost_model: str) -> None:
