@@ -29,25 +29,23 @@ from marl_common import Float32Array, IntArray, address, entry, part
 
 @entry
 def see_rows(
-    steps: Step, works: Seen, problems: ProblemRow, values: IntArray, states: StateRow,
-    members: IntArray, contexts: ContextRow, choices: ChoiceRow,
+    works: Seen, problems: ProblemRow, values: IntArray, states: StateRow, members: IntArray,
+    contexts: ContextRow, choices: ChoiceRow,
 ) -> None:  # fmt: skip
     """Fill in what rows observe at a decision, see `policy.Observation`.
 
     Args:
-        steps: ``(1,)`` the decision.
-        works: ``(1,)`` work space.
+        works: ``(1,)`` work space, whose `step` says what is decided.
         problems: ``(M,)``.
         values: ``(M, DECISIONS, options)`` what choices stand for.
-        states: ``(B,)``.
-        members: ``(rows,)`` the rows that observe.
-        contexts: ``(rows,)``, zeros.
-        choices: ``(rows, width)``, zeros.
+        states: ``(rows,)``.
+        members: ``(groups,)`` the rows that observe.
+        contexts: ``(groups,)``, zeros.
+        choices: ``(groups, width)``, zeros.
     """
     seen = address(works[0])
-    seen.step = steps[0]
     step = address(seen.step)
-    for row in range(step.rows):
+    for row in range(step.groups):
         seen.state = states[members[row]]
         seen.problem = problems[seen.state.problem]
         seen.at = values_of(step, seen.state.problem)
@@ -208,20 +206,21 @@ def score_rows(
 
 @entry
 def take_rows(
-    steps: Step, problems: ProblemRow, values: IntArray, states: StateRow, draws: DrawRow,
+    works: Seen, problems: ProblemRow, values: IntArray, states: StateRow, draws: DrawRow,
     choices: ChoiceRow,
 ) -> None:  # fmt: skip
     """Draw a choice of each row by the softmax of its scores, or rank loops, and carry it out.
 
     Args:
-        steps: ``(1,)`` the decision.
+        works: ``(1,)`` work space, whose `step` says what is decided.
         problems: ``(M,)``.
         values: ``(M, DECISIONS, options)`` what choices stand for.
         states: ``(rows,)``; changed.
         draws: ``(rows,)``; picks are written.
         choices: ``(groups, width)`` with scores.
     """
-    step = address(steps[0])
+    seen = address(works[0])
+    step = address(seen.step)
     for row in range(step.rows):
         draw, state = address(draws[row]), address(states[row])
         problem, at = address(problems[state.problem]), values_of(step, state.problem)

@@ -16,7 +16,7 @@ from mapper.pretrained.decisions import DECISIONS, KINDS, Decision
 from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.problem_arrays import ProblemArrays
-from mapper.pretrained.seen_records import ChoiceRow, ContextRow, D, DrawRow, Step
+from mapper.pretrained.seen_records import CONTEXT_FEATURES, ChoiceRow, ContextRow, D, DrawRow
 from marl_common import BoolArray, Float32Array, IntArray
 
 Rows = NDArray[Any]
@@ -98,8 +98,7 @@ class MappingPolicy:
                 draws["keys"][:, :width] = found[draws["group"]] - noise
             else:
                 draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
-            step = _step(decision, arrays, count, width)
-            take_rows(step, arrays.rows, arrays.values, rows, draws, seen.choices)
+            take_rows(arrays.work, arrays.rows, arrays.values, rows, draws, seen.choices)
             groups = group_rows(draws, width if decision.is_order else 1, count)
         return rows
 
@@ -118,23 +117,14 @@ def observe(
     """
     from mapper.pretrained.kernel import see_rows
 
-    count, step = len(members), _step(decision, arrays, len(members), width)
-    # NumPy's own zeros of records take three times as long
-    held = bytearray(count * ContextRow.itemsize)
-    choices = np.frombuffer(bytearray(count * width * ChoiceRow.itemsize), ChoiceRow)
-    contexts = np.frombuffer(held, ContextRow)
-    given = arrays.rows, arrays.values, rows, members
-    see_rows(step, arrays.work, *given, contexts, choices)
-    context: Float32Array = np.frombuffer(held, np.float32)
-    return Observation(context.reshape(count, -1), choices.reshape(count, width))
-
-
-def _step(decision: Decision, arrays: ProblemArrays, count: int, width: int) -> NDArray[Any]:
-    """``(1,)`` record `seen_records.Step` of a decision of so many rows."""
-    step = np.empty(1, Step)
-    place, kind, *rest = decision
-    step[0] = place, KINDS.index(kind), *rest, count, width, arrays.values.shape[2]
-    return step
+    place, kind, *where = decision
+    count, options = len(members), arrays.values.shape[2]
+    arrays.work["step"][0] = (place, KINDS.index(kind), *where, count, len(rows), width, options)
+    context: Float32Array = np.zeros((count, CONTEXT_FEATURES), np.float32)
+    choices = np.zeros((count, width), ChoiceRow)
+    contexts = np.ndarray(count, ContextRow, context)  # in the same memory
+    see_rows(arrays.work, arrays.rows, arrays.values, rows, members, contexts, choices)
+    return Observation(context, choices)
 
 
 def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:

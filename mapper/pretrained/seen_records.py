@@ -124,10 +124,10 @@ DrawRow: Any = _record(
 - `picks`: the choice taken, or loops by rank, the outermost first.
 """
 Step: Any = _record(
-    place="i8", kind="i8", number="i8", dim="i8", rows="i8", width="i8", options="i8"
+    place="i8", kind="i8", number="i8", dim="i8", groups="i8", rows="i8", width="i8", options="i8"
 )
-"""What is decided: the fields of a `Decision`, its kind as a number; rows that observe or choose;
-choices of the decision at most, and of any decision.
+"""What is decided: the fields of a `Decision`, its kind as a number; rows that observe, and that
+choose; choices of the decision at most, and of any decision.
 """
 Seen: Any = _record(
     step=Step,
