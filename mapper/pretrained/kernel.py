@@ -227,7 +227,7 @@ def take_rows(
         if step.kind == ORDER:
             rank(draw, step.width)
         else:
-            draw.picks[0] = drawn(draw, address(choices[draw.group * step.width]), step.width)
+            draw.picks[0] = drawn(draw, choices, step.width)
         if problem.counts[step.place] > 1:
             if step.kind == ORDER:
                 order_loops(step, state, draw, values, at)
@@ -237,18 +237,18 @@ def take_rows(
 
 @part
 def drawn(draw: DrawRow, choices: ChoiceRow, width: int) -> int:
-    """Draw one of `width` choices by the softmax of their scores."""
-    best, total = 0, 0.0
+    """Draw one of the `width` choices of a row's group by the softmax of their scores."""
+    first, best, total = draw.group * width, 0, 0.0
     for c in range(1, width):
-        if choices[c].score > choices[best].score:
+        if choices[first + c].score > choices[first + best].score:
             best = c
     if draw.warm == 0.0:
         return best
     for c in range(width):
-        total += math.exp((choices[c].score - choices[best].score) / draw.warm)
+        total += math.exp((choices[first + c].score - choices[first + best].score) / draw.warm)
     left = draw.draw * total
     for c in range(width):
-        left -= math.exp((choices[c].score - choices[best].score) / draw.warm)
+        left -= math.exp((choices[first + c].score - choices[first + best].score) / draw.warm)
         if left < 0.0:
             return c
     return best
