@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from maestro_env import ActionSpace, MapSpaceError, Problem
-from mapper.pretrained.decisions import DECISIONS, TILE
+from mapper.pretrained.decisions import DECISIONS, FIRST_TILE
 from mapper.pretrained.local_search import Heard, ProposalSearch
 from mapper.pretrained.nest_choices import Mappings
 from mapper.pretrained.policy import MappingPolicy
@@ -70,7 +70,7 @@ def proposed(
 def temperatures(draw: IntArray) -> Float32Array:
     """``(DECISIONS, B)`` temperature at each decision of draws by number; 0 of the first."""
     found = np.full((len(DECISIONS), len(draw)), NARROW, np.float32)
-    found[:TILE] = np.where(draw % 2, WIDE, 1.0)
+    found[:FIRST_TILE] = np.where(draw % 2, WIDE, 1.0)
     found[:, draw == 0] = 0.0
     return found
 
