@@ -208,12 +208,11 @@ def _begun(
 
 def _tell_doubts(plan: ExplorePlan, space: DesignSpace) -> None:
     """On standard error: what of the smallest and of the largest design the agents never met."""
-    from cost_models import Chain
     from mapper.pretrained.cases import doubts_of
 
     model = plan.workload.model()
     ends = [space.design(place).chip for place in (0, space.size - 1)]
-    if isinstance(space.base, Chain) or plan.kept is not None:  # no agents there
+    if plan.kept is not None:  # no agents there
         return
     found = [
         doubt

@@ -15,6 +15,7 @@ from layers import Layer
 from mapper.explore.design_space import label_of, nameless
 from mapper.explore.mapping_rows import batch_of, rows_of
 from mapper.explore.network_hull import corners, pareto_rows
+from mapper.pretrained.weights import NONE
 from marl_common import IntArray, engineering
 from marl_runs import Context, Experiment
 
@@ -29,9 +30,10 @@ AIMS = ("edp", "latency", "energy")
 """What mappings are looked for: the objectives that agents know."""
 PROPOSALS = 32
 """Mappings that the agents propose for each layer and aim."""
+IMPROVED = 512
+"""Samples of `zero-shot` on a list of levels: the first 32 are too far from the best there."""
 SEARCHED = 3000
-"""Samples of a search: of each layer and aim where agents do not know the chip, or propose nothing
-feasible."""
+"""Samples of `ga` where nothing that was tried is feasible, or there are no agents."""
 
 
 class NoMappingError(ValueError):
@@ -97,7 +99,7 @@ class Tried:
 class DesignRun(Experiment):
     """Mappings of every shape on one chip, as trained agents propose them.
 
-    On a list of levels, which they do not know, those that `auto` finds.
+    On a list of levels, those that `zero-shot` finds.
 
     Args:
         workload: The network.
@@ -105,8 +107,8 @@ class DesignRun(Experiment):
         aims: What mappings are proposed for, of `AIMS`.
         pretrained: The agents, as ``--pretrained`` takes them.
         seed: The seed of the draws.
-        budget: Mappings to try, the same number for each shape and aim; 0 for `PROPOSALS` each, or
-            `SEARCHED` on a list of levels.
+        budget: Mappings to try, the same number for each shape and aim; 0 for `PROPOSALS` each, on
+            a list of levels for `IMPROVED`, or `SEARCHED` without agents.
     """
 
     kind: ClassVar[str] = KIND
@@ -120,7 +122,8 @@ class DesignRun(Experiment):
 
     def __post_init__(self) -> None:
         if self.budget == 0:
-            each = SEARCHED if isinstance(self.chip, Chain) else PROPOSALS
+            deep = SEARCHED if self.pretrained == NONE else IMPROVED
+            each = deep if isinstance(self.chip, Chain) else PROPOSALS
             object.__setattr__(self, "budget", each * len(self.workload.layers) * len(self.aims))
 
     @property
@@ -131,10 +134,10 @@ class DesignRun(Experiment):
     def spec(self) -> dict[str, Any]:
         """See :class:`Experiment`."""
         how: dict[str, Any] = {"pretrained": self.pretrained}
-        if isinstance(self.chip, Chain):
-            how = {"method": "auto"}
-        elif Path(self.pretrained).is_file():
+        if Path(self.pretrained).is_file():
             how["digest"] = hashlib.sha256(Path(self.pretrained).read_bytes()).hexdigest()[:16]
+        if isinstance(self.chip, Chain):
+            how["method"] = self._method()
         return {
             **self.workload.spec(),
             "chip": nameless(self.chip),
@@ -206,15 +209,19 @@ class DesignRun(Experiment):
                 found[shape].samples += len(batch)
         return found
 
+    def _method(self) -> str:
+        """The searcher of a list of levels."""
+        return "ga" if self.pretrained == NONE else "zero-shot"
+
     def _searched(self, shape: int, model: Any) -> Tried:
-        """Mappings of a shape that `auto` finds for each aim.
+        """Mappings of a shape on a list of levels that a searcher finds for each aim.
 
         Of each of its batches those stay that no other is below in latency and energy.
         """
         import baselines
 
-        # samples end a search, and proofs of the front are experiments of their own
-        method = baselines.load("auto", seconds=0, timeout=0, pretrained="none")
+        name = self._method()
+        method = baselines.load(name, **({} if name == "ga" else {"pretrained": self.pretrained}))
         found = Tried()
 
         def keep(_actions: IntArray, looked: Evaluation) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mapper.pretrained.decisions import TILE
+from mapper.pretrained.feature_names import Loop, Parallel, Tile, Units
 from mapper.pretrained.nest_sizes import (
     elements_but_one,
     factor_of,
@@ -13,55 +13,49 @@ from mapper.pretrained.nest_sizes import (
     up,
     utilisation,
 )
-from mapper.pretrained.seen_records import CHOICE_FEATURES, TENSORS, D, R, S, Seen, X, Y
-from marl_common import BoolArray, Float32Array, IntArray, address, part
+from mapper.pretrained.seen_records import TENSORS, ChoiceRow, D, R, S, Seen, X, Y
+from marl_common import IntArray, address, part
 
 
 @part
-def put_choice(seen: Seen, choices: Float32Array, c: int) -> None:
-    """Write the features of a choice down, and begin with none."""
-    for k in range(CHOICE_FEATURES):
-        choices[(seen.first + c) * CHOICE_FEATURES + k] = seen.choice[k]
-        seen.choice[k] = 0.0
-
-
-@part
-def see_parallel(seen: Seen, s: int, dim: int) -> bool:
+def see_parallel(seen: Seen, dim: int, choice: ChoiceRow) -> None:
     """Features of a spread's dimension, and whether it may have it."""
-    problem, state, out = address(seen.problem), address(seen.state), seen.choice
-    n, most, left, legal = problem.extents[dim], problem.most[s], problem.extents[dim], True
+    problem, state, out = address(seen.problem), address(seen.state), choice.features
+    s, n, left = seen.step.number, problem.extents[dim], problem.extents[dim]
+    most = problem.most[s]
+    choice.legal = True
     wanted, parts = 1.0, 1.0
     for other in range(s):
         parts *= problem.most[other]
         if state.dims[other] == dim:
-            out[6] = 1.0
-            out[13] = problem.below[other] == problem.below[s]
+            out[Parallel.TAKEN] = 1.0
+            out[Parallel.TAKEN_BESIDE] = problem.below[other] == problem.below[s]
             left = left if problem.pool > 0 else up(left, problem.most[other])
-            legal = legal and not problem.rivals[s][other]
+            choice.legal = choice.legal and not problem.rivals[s][other]
         elif state.dims[other] >= 0:
             wanted *= problem.extents[state.dims[other]]
     parts = problem.pool if problem.pool > 0 else parts * most
-    out[0] = log_of(seen, n)
+    out[Parallel.EXTENT] = log_of(seen, n)
     for tensor in range(TENSORS):
-        out[1 + tensor] = problem.coupling[tensor][dim]
-    out[4] = utilisation(n, most)
-    out[5] = n >= most
-    out[7] = size_log(float(most) / n)
-    out[8] = dim in (Y, X)
-    out[9] = dim in (R, S)
-    out[10] = min(n, most) / float(most)
-    out[11] = min(wanted * n / parts, 2.0)
-    out[12] = size_log(wanted * n / parts)
-    out[14] = utilisation(left, most)
-    out[15] = log_of(seen, left)
-    out[16] = left >= most
-    return legal
+        out[Parallel.INPUT + tensor] = problem.coupling[tensor][dim]
+    out[Parallel.BUSY] = utilisation(n, most)
+    out[Parallel.FILLS] = n >= most
+    out[Parallel.SPARE] = size_log(float(most) / n)
+    out[Parallel.IMAGE] = dim in (Y, X)
+    out[Parallel.TAPS] = dim in (R, S)
+    out[Parallel.SHARE] = min(n, most) / float(most)
+    out[Parallel.COVERED] = min(wanted * n / parts, 2.0)
+    out[Parallel.COVERED_LOG] = size_log(wanted * n / parts)
+    out[Parallel.BUSY_LEFT] = utilisation(left, most)
+    out[Parallel.LEFT] = log_of(seen, left)
+    out[Parallel.FILLS_LEFT] = left >= most
 
 
 @part
-def see_units(seen: Seen, s: int, size: int) -> bool:
+def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
     """Features of a spread's units, and whether fewer would not do as well."""
-    problem, state, out = address(seen.problem), address(seen.state), seen.choice
+    problem, state, out = address(seen.problem), address(seen.state), choice.features
+    s = seen.step.number
     most, dim = problem.most[s], state.dims[s]
     n = problem.extents[dim] if dim >= 0 else 1
     # what the units that are chosen already leave of the dimension
@@ -69,55 +63,57 @@ def see_units(seen: Seen, s: int, size: int) -> bool:
     for other in range(s + 1, problem.spreads):
         if state.dims[other] == dim:
             left = up(left, state.units[other])
-    out[0] = log_of(seen, size)
-    out[1] = size_log(float(most) / size)
-    out[2] = size / float(most)
-    out[3] = utilisation(left, size)
-    out[5] = out[2] * out[3]
-    out[6] = log_of(seen, up(left, size))
-    out[8] = size == 1
-    out[9] = size == most
-    out[10] = size > left
-    out[12] = size_log(float(size) / left)
-    out[14] = left % size == 0
+    busy = utilisation(left, size)
+    out[Units.SIZE] = log_of(seen, size)
+    out[Units.BUSY] = busy
+    out[Units.STEPS] = log_of(seen, up(left, size))
+    out[Units.ONE] = size == 1
+    out[Units.IDLE] = size > left
+    out[Units.OVER] = size_log(float(size) / left)
+    out[Units.EVEN] = left % size == 0
     if problem.pool > 0:
-        see_clusters(seen, size)
-        return True
-    return size == most or (size <= n and up(n, up(n, size)) == size)
+        see_clusters(seen, size, busy, choice)
+        return
+    out[Units.SPARE] = size_log(float(most) / size)
+    out[Units.SHARE] = size / float(most)
+    out[Units.WORK] = size / float(most) * busy
+    out[Units.ALL] = size == most
+    choice.legal = size == most or (size <= n and up(n, up(n, size)) == size)
 
 
 @part
-def see_clusters(seen: Seen, size: int) -> None:
-    """Features of the clusters that a cluster size leaves."""
-    problem, state, out = address(seen.problem), address(seen.state), seen.choice
+def see_clusters(seen: Seen, size: int, busy: float, choice: ChoiceRow) -> None:
+    """Features of the clusters that a cluster size leaves; `busy`: the share of PEs in one."""
+    problem, state, out = address(seen.problem), address(seen.state), choice.features
     clusters = problem.pool // size
     outer = problem.extents[state.dims[0]]
-    out[2] = clusters * size / float(problem.pool)
-    out[4] = utilisation(up(outer, size) if state.dims[0] == state.dims[1] else outer, clusters)
-    out[5] = out[2] * out[3] * out[4]
-    out[7] = size_log(up(outer, clusters))
-    out[9] = clusters == 1
-    out[11] = clusters > outer
-    out[13] = size_log(float(clusters) / outer)
-    out[1] = size_log(clusters)
+    used = clusters * size / float(problem.pool)
+    at_work = utilisation(up(outer, size) if state.dims[0] == state.dims[1] else outer, clusters)
+    out[Units.SPARE] = size_log(clusters)
+    out[Units.SHARE] = used
+    out[Units.CLUSTERS_BUSY] = at_work
+    out[Units.WORK] = used * busy * at_work
+    out[Units.CLUSTERS_STEPS] = size_log(up(outer, clusters))
+    out[Units.ALL] = clusters == 1
+    out[Units.CLUSTERS_IDLE] = clusters > outer
+    out[Units.CLUSTERS_OVER] = size_log(float(clusters) / outer)
+    choice.legal = True
 
 
 @part
-def see_tiles(
-    seen: Seen, decision: int, values: IntArray, choices: Float32Array, legal: BoolArray
-) -> None:
+def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     """The tiles of a dimension, and whether the memories hold them with the least of what is open.
 
     Where nothing fits, the least that is left is legal.
     """
     problem = address(seen.problem)
-    level, d = (decision - TILE) // D, (decision - TILE) % D
+    level, d = seen.level, seen.step.dim
     inside = seen.box[level - 1][d] if level > 0 else 1
     for i in range(level, problem.memories):
         for tensor in range(TENSORS):
             seen.rest[i][tensor] = elements_but_one(seen, i, tensor, d)
     least = -1
-    for c in range(problem.counts[decision]):
+    for c in range(problem.counts[seen.step.place]):
         tile = values[seen.at + c]
         if tile < inside:
             continue
@@ -130,91 +126,94 @@ def see_tiles(
                 seen.sizes[i][tensor] = seen.rest[i][tensor] * factor_of(seen, i, tensor, d)
             seen.fills[i] = fill_of(seen, i)
             worst = max(worst, seen.fills[i])
-        see_tile(seen, level, d, inside)
-        see_fill(seen, level, worst)
-        put_choice(seen, choices, c)
+        choice = address(choices[seen.first + c])
+        see_tile(seen, inside, choice)
+        see_fill(seen, worst, choice)
         if worst > 1.0:  # and so will any larger one
             break
-        legal[seen.first + c] = True
+        choice.legal = True
     if least >= 0:
-        legal[seen.first + least] = True
+        choices[seen.first + least].legal = True
 
 
 @part
-def see_fill(seen: Seen, level: int, worst: float) -> None:
+def see_fill(seen: Seen, worst: float, choice: ChoiceRow) -> None:
     """Features of what a tile takes of its own memory, and of those outside it."""
+    level, out = seen.level, choice.features
     own = seen.fills[level]
     outer = seen.fills[level + 1] if level + 1 < seen.problem.memories else 0.0
-    seen.choice[3] = min(own, 2.0)
-    seen.choice[4] = max(size_log(own), -3.0) if own > 0 else 0.0
-    seen.choice[5] = min(outer, 2.0)
-    seen.choice[6] = min(worst, 2.0)
+    out[Tile.FILL] = min(own, 2.0)
+    out[Tile.FILL_LOG] = max(size_log(own), -3.0) if own > 0 else 0.0
+    out[Tile.OUTER_FILL] = min(outer, 2.0)
+    out[Tile.WORST_FILL] = min(worst, 2.0)
 
 
 @part
-def see_tile(seen: Seen, level: int, d: int, inside: int) -> None:
-    """Features of a tile of dimension `d` but for what it takes of memories."""
-    out, problem = seen.choice, address(seen.problem)
+def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
+    """Features of a tile but for what it takes of memories."""
+    out, problem = choice.features, address(seen.problem)
+    level, d = seen.level, seen.step.dim
     n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
     units, above = seen.units[level][d], seen.units[level + 1][d]
     pieces = up(n, box)
     steps = up(n, box * outside)
     within = up(box, inside * units)
-    out[0] = log_of(seen, box)
-    out[1] = log_of(seen, steps)
-    out[2] = out[0] + out[1] + log_of(seen, outside) - log_of(seen, n)
-    out[7] = box == 1
-    out[8] = box >= n
-    out[9] = n % box == 0
-    out[10] = utilisation(pieces, outside)
-    out[11] = log_of(seen, within)
-    out[12] = utilisation(up(box, inside), units)
-    out[13] = box == inside
-    out[14] = out[0] - log_of(seen, inside)
-    out[15] = above > 1
-    out[16] = units > 1
+    box_log, steps_log, within_log = log_of(seen, box), log_of(seen, steps), log_of(seen, within)
+    outside_log, n_log = log_of(seen, outside), log_of(seen, n)
+    out[Tile.BOX] = box_log
+    out[Tile.STEPS] = steps_log
+    out[Tile.PADDING] = box_log + steps_log + outside_log - n_log
+    out[Tile.ONE] = box == 1
+    out[Tile.WHOLE] = box >= n
+    out[Tile.EVEN] = n % box == 0
+    out[Tile.OUTSIDE_BUSY] = utilisation(pieces, outside)
+    out[Tile.WITHIN] = within_log
+    out[Tile.BUSY] = utilisation(up(box, inside), units)
+    out[Tile.SAME] = box == inside
+    out[Tile.RATIO] = box_log - log_of(seen, inside)
+    out[Tile.ABOVE_SPREADS] = above > 1
+    out[Tile.SPREADS] = units > 1
     # cycles of the busiest unit in this dimension, down to this memory, over the least there can be
-    out[17] = out[1] + out[11] + log_of(seen, inside) + log_of(seen, units)
-    out[17] += log_of(seen, outside) - log_of(seen, n)
-    out[18] = steps == 1
-    out[19] = within == 1
-    out[20] = log_of(seen, up(n, outside)) - out[0]
+    busiest = steps_log + within_log + log_of(seen, inside) + log_of(seen, units)
+    out[Tile.CYCLES] = busiest + (outside_log - n_log)
+    out[Tile.STEPS_ONE] = steps == 1
+    out[Tile.WITHIN_ONE] = within == 1
+    out[Tile.SHARE] = log_of(seen, up(n, outside)) - box_log
     for tensor in range(TENSORS):
-        out[21 + tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
+        out[Tile.INPUT + tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
 
 
 @part
-def see_loops(
-    seen: Seen, level: int, decision: int, values: IntArray, choices: Float32Array, legal: BoolArray
-) -> None:
+def see_loops(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     """The loops of an order."""
-    problem, out = address(seen.problem), seen.choice
-    last = last_outside(seen, level)
-    for c in range(problem.counts[decision]):
+    problem, level = address(seen.problem), seen.level
+    last = last_outside(seen)
+    for c in range(problem.counts[seen.step.place]):
         d = values[seen.at + c]
         steps, units = seen.steps[level][d], seen.units[level + 1][d]
-        legal[seen.first + c] = steps > 1
-        see_reuse(seen, d, level)
+        choice = address(choices[seen.first + c])
+        choice.legal = steps > 1
+        see_reuse(seen, d, choice)
+        out = choice.features
         taken = seen.box[level][d] * steps * units
-        out[9] = log_of(seen, steps)
-        out[10] = units > 1
-        out[11] = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
-        out[12] = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
-        out[13] = d in (Y, X)
-        out[14] = log_of(seen, seen.box[level][d])
+        out[Loop.STEPS] = log_of(seen, steps)
+        out[Loop.SPREADS] = units > 1
+        out[Loop.PADDED] = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
+        out[Loop.WITHIN] = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
+        out[Loop.IMAGE] = d in (Y, X)
+        out[Loop.BOX] = log_of(seen, seen.box[level][d])
         if last >= 0:
             # which outer loop is innermost among those that iterate decides what stays in between
-            out[15] = last == d
+            out[Loop.LAST] = last == d
             for tensor in range(TENSORS):
-                out[16 + tensor] = problem.coupling[tensor][last]
-        out[19] = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
-        put_choice(seen, choices, c)
+                out[Loop.LAST_INPUT + tensor] = problem.coupling[tensor][last]
+        out[Loop.STEPS_INSIDE] = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
 
 
 @part
-def last_outside(seen: Seen, level: int) -> int:
+def last_outside(seen: Seen) -> int:
     """The innermost loop that iterates outside of a memory's own; -1 where none does."""
-    for i in range(level + 1, seen.problem.memories):
+    for i in range(seen.level + 1, seen.problem.memories):
         for place in range(D - 1, -1, -1):
             if seen.steps[i][seen.state.orders[i][place]] > 1:
                 return int(seen.state.orders[i][place])
@@ -222,16 +221,17 @@ def last_outside(seen: Seen, level: int) -> int:
 
 
 @part
-def see_reuse(seen: Seen, d: int, level: int) -> None:
+def see_reuse(seen: Seen, d: int, choice: ChoiceRow) -> None:
     """Features of what a loop moves of the elements that a memory holds."""
-    out, held, problem = seen.choice, seen.sizes[level], address(seen.problem)
+    out, level, problem = choice.features, seen.level, address(seen.problem)
+    held = seen.sizes[level]
     total, moved = held[0] + held[1] + held[2], 0.0
     for tensor in range(TENSORS):
         couples = problem.coupling[tensor][d]
-        out[tensor] = couples
-        out[3 + tensor] = couples * held[tensor] / total
-        out[20 + tensor] = couples * (problem.bits[level][tensor] > 0)
+        out[Loop.INPUT + tensor] = couples
+        out[Loop.INPUT_SHARE + tensor] = couples * held[tensor] / total
+        out[Loop.HELD_INPUT + tensor] = couples * (problem.bits[level][tensor] > 0)
         moved += couples * held[tensor]
-    out[6] = moved / total
-    out[7] = size_log(moved + 1)
-    out[8] = size_log(total - moved + 1)
+    out[Loop.MOVED_SHARE] = moved / total
+    out[Loop.MOVED] = size_log(moved + 1)
+    out[Loop.KEPT] = size_log(total - moved + 1)

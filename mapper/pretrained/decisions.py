@@ -10,18 +10,12 @@ LEVELS: Final = 5
 """Memories of a chip at most; they are numbered from the innermost one."""
 SPREADS: Final = 8
 """Axes of fan-outs at most, over which a mapping spreads a dimension each."""
-PARALLEL: Final = 0
-"""Decision on the dimension of the outermost spread; the spreads inside it follow."""
-UNITS: Final = PARALLEL + SPREADS
-"""Decision on the units of the innermost spread; the spreads outside it follow."""
-TILE: Final = UNITS + SPREADS
-"""Decision on the innermost memory's tile of dimension 0; its other dimensions follow, then the
-memories outside it."""
-ORDER: Final = TILE + LEVELS * len(DIMS)
-"""Decision on the outermost memory's loop order; the memories inside it follow."""
-
 KINDS: Final = ("parallel", "units", "tile", "order")
 """Kinds of decision; one network each, shared by all dimensions and levels."""
+PARALLEL, UNITS, TILE, ORDER = range(len(KINDS))
+FIRST_TILE: Final = 2 * SPREADS
+"""Place of the first decision on a tile."""
+DECISION_COUNT: Final = FIRST_TILE + LEVELS * (len(DIMS) + 1)
 
 
 class Decision(NamedTuple):
@@ -45,15 +39,14 @@ class Decision(NamedTuple):
         return self.kind == "order"
 
 
-def _all() -> tuple[Decision, ...]:
+def _all() -> list[tuple[str, int, int]]:
     """Inner tiles before outer ones, so that an outer tile is never smaller than the inner one."""
-    spreads, levels = range(SPREADS), range(LEVELS)
-    found = [Decision(PARALLEL + s, "parallel", s) for s in spreads]
-    found += [Decision(UNITS + s, "units", SPREADS - 1 - s) for s in spreads]
-    for level in levels:
-        first = TILE + level * len(DIMS)
-        found += [Decision(first + d, "tile", level, d) for d in range(len(DIMS))]
-    return (*found, *(Decision(ORDER + i, "order", LEVELS - 1 - i) for i in levels))
+    return [
+        *(("parallel", s, -1) for s in range(SPREADS)),
+        *(("units", s, -1) for s in reversed(range(SPREADS))),
+        *(("tile", level, d) for level in range(LEVELS) for d in range(len(DIMS))),
+        *(("order", level, -1) for level in reversed(range(LEVELS))),
+    ]
 
 
-DECISIONS: Final = _all()
+DECISIONS: Final = tuple(Decision(place, *one) for place, one in enumerate(_all()))

@@ -11,6 +11,7 @@ from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.nest_choices import NestChoices
+from mapper.pretrained.network import scores
 from mapper.pretrained.policy import MappingPolicy, Taken, replay
 from mapper.pretrained.policy_proposals import PolicyProposals
 from mapper.pretrained.weights import Agents
@@ -55,15 +56,16 @@ def best_decisions(
     evaluation = problem.evaluate(proposals(PROPOSALS))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
     nest, values = proposals.arrays.nests[0], proposals.arrays.values[0]
-    taken = replay(proposals.arrays, np.zeros(1, np.int64), nest.rows(best))
-    choices = [_choice(policy, one, nest, values) for one in taken if one.open[0]]
+    taken = replay(proposals.arrays, nest.rows(best))
+    taken = [one for one in taken if one.seen.choices["legal"].sum() > 1]
+    choices = [_choice(policy, one, nest, values) for one in taken]
     return best[0], choices
 
 
 def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices, values: IntArray) -> Choice:
     """The only row of a decision about the only problem, whose choices are `values`."""
-    decision, legal = taken.decision, taken.seen.legal[0]
-    scores = policy.score(decision, taken.seen)[0].astype(np.float64)
+    decision, legal = taken.decision, taken.seen.choices["legal"][0]
+    found = scores(policy.weights, decision.kind, *taken.seen)[0].astype(np.float64)
     options = values[decision.place]
     if decision.is_order:
         ranked = [int(c) for c in taken.picks[0] if legal[c]]
@@ -71,11 +73,11 @@ def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices, values: IntA
             [*ranked[:i], ranked[i + 1], ranked[i], *ranked[i + 2 :]]
             for i in range(len(ranked) - 1)
         ]
-        both = ranked, max(swaps, key=lambda order: _ranking(scores, order))
+        both = ranked, max(swaps, key=lambda order: _ranking(found, order))
         names = ["".join(DIMS[options[c]] for c in order) for order in both]
-        likely = [_ranking(scores, order) for order in both]
+        likely = [_ranking(found, order) for order in both]
     else:
-        chances = np.exp(scores - scores.max())
+        chances = np.exp(found - found.max())
         chances /= chances.sum()
         first = int(taken.picks[0, 0])
         second = int(np.argmax(np.where(np.arange(len(chances)) == first, -1.0, chances)))

@@ -4,138 +4,117 @@ from __future__ import annotations
 
 import math
 
-from mapper.pretrained.choice_draws import choose, drawn, fill_up, rank, spread_of
-from mapper.pretrained.choice_features import (
-    put_choice,
-    see_loops,
-    see_parallel,
-    see_tiles,
-    see_units,
-)
-from mapper.pretrained.decisions import LEVELS, ORDER, SPREADS, TILE, UNITS
+from mapper.pretrained.choice_features import see_loops, see_parallel, see_tiles, see_units
+from mapper.pretrained.decisions import DECISION_COUNT, FIRST_TILE, ORDER, SPREADS, TILE, UNITS
 from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, size_log, up
 from mapper.pretrained.seen_records import (
     CHOICE_FEATURES,
-    CONTEXT_FEATURES,
-    DECISION_COUNT,
     LEVEL_FEATURES,
-    OWN_FEATURES,
-    PER_DIM,
-    PER_LEVEL,
     POINTER,
     PROBLEM_FEATURES,
     TENSORS,
-    VIEWED,
+    ChoiceRow,
+    ContextRow,
     D,
+    DimSeen,
+    DrawRow,
+    LevelSeen,
     ProblemRow,
     Seen,
     StateRow,
+    Step,
 )
-from marl_common import BoolArray, Float32Array, FloatArray, IntArray, address, entry, part
+from marl_common import Float32Array, IntArray, address, entry, part
 
 
 @entry
 def see_rows(
-    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
-    states: StateRow, members: IntArray, works: Seen, contexts: Float32Array,
-    choices: Float32Array, legal: BoolArray, count: int, width: int,
+    works: Seen, problems: ProblemRow, values: IntArray, states: StateRow, members: IntArray,
+    contexts: ContextRow, choices: ChoiceRow,
 ) -> None:  # fmt: skip
     """Fill in what rows observe at a decision, see `policy.Observation`.
 
     Args:
-        decision: Its index.
+        works: ``(1,)`` work space, whose `step` says what is decided.
         problems: ``(M,)``.
         values: ``(M, DECISIONS, options)`` what choices stand for.
-        options: Choices of any decision at most.
-        which: ``(B,)`` problem of each row.
-        states: ``(B,)``.
-        members: ``(count,)`` the rows that observe.
-        works: ``(1,)`` work space.
-        contexts: ``(count, CONTEXT_FEATURES)``, zeros.
-        choices: ``(count, width, CHOICE_FEATURES)``, zeros.
-        legal: ``(count, width)``, False.
-        count: Rows that observe.
-        width: Choices of the decision at most.
+        states: ``(rows,)``.
+        members: ``(groups,)`` the rows that observe.
+        contexts: ``(groups,)``, zeros.
+        choices: ``(groups, width)``, zeros.
     """
     seen = address(works[0])
-    for row in range(count):
-        member = members[row]
-        seen.problem = problems[which[member]]
-        seen.state = states[member]
-        seen.at = (which[member] * DECISION_COUNT + decision) * options
-        seen.first = row * width
-        level = level_of(seen, decision)
-        if seen.problem.counts[decision] < 2 or level < 0:  # nothing to choose
-            legal[seen.first] = True
+    step = address(seen.step)
+    for row in range(step.groups):
+        seen.state = states[members[row]]
+        seen.problem = problems[seen.state.problem]
+        seen.at = values_of(step, seen.state.problem)
+        seen.first = row * step.width
+        seen.level = step.number if step.kind >= TILE else seen.problem.below[step.number]
+        if seen.problem.counts[step.place] < 2 or seen.level < 0:  # nothing to choose
+            choices[seen.first].legal = True
             continue
-        fill_nest(seen, decision - TILE)
+        fill_nest(seen, step.place - FIRST_TILE)
         fill_sizes(seen)
-        see_context(seen, decision, level, contexts, row * CONTEXT_FEATURES)
-        if decision >= ORDER:
-            see_loops(seen, level, decision, values, choices, legal)
-        elif decision >= TILE:
-            see_tiles(seen, decision, values, choices, legal)
+        see_context(seen, address(contexts[row]))
+        if step.kind == ORDER:
+            see_loops(seen, values, choices)
+        elif step.kind == TILE:
+            see_tiles(seen, values, choices)
         else:
-            see_spread(seen, decision, values, choices, legal)
+            see_spread(seen, values, choices)
 
 
 @part
-def level_of(seen: Seen, decision: int) -> int:
-    """The memory that a decision is on; of a spread, the one whose fan-out it stands in."""
-    if decision < TILE:
-        return int(seen.problem.below[spread_of(decision)])
-    return (decision - TILE) // D if decision < ORDER else LEVELS - 1 - (decision - ORDER)
+def values_of(step: Step, problem: int) -> int:
+    """Where the values of a problem's choices begin."""
+    return int((problem * DECISION_COUNT + step.place) * step.options)
 
 
 @part
-def see_context(seen: Seen, decision: int, level: int, contexts: Float32Array, first: int) -> None:
+def see_context(seen: Seen, context: ContextRow) -> None:
     """Write down the problem, the choices so far and the decision."""
-    problem, at = address(seen.problem), first
+    problem, step, level = address(seen.problem), address(seen.step), seen.level
     for k in range(PROBLEM_FEATURES):
-        contexts[at + k] = problem.features[k]
-    at += PROBLEM_FEATURES
-    see_level(seen, level, contexts, at)
-    see_level(seen, level + 1, contexts, at + PER_LEVEL)
-    see_level(seen, level - 1, contexts, at + 2 * PER_LEVEL)
-    see_level(seen, problem.memories - 1, contexts, at + 3 * PER_LEVEL)
-    at += VIEWED * PER_LEVEL
+        context.problem[k] = problem.features[k]
+    see_level(seen, level, address(context.levels[0]))
+    see_level(seen, level + 1, address(context.levels[1]))
+    see_level(seen, level - 1, address(context.levels[2]))
+    see_level(seen, problem.memories - 1, address(context.levels[3]))
     for d in range(D):
-        see_dim(seen, level, d, contexts, at + d * PER_DIM)
-    at += D * PER_DIM
-    if TILE <= decision < ORDER:
-        contexts[at + (decision - TILE) % D] = 1.0
-    at += D
-    contexts[at] = level / 4.0
-    contexts[at + 1] = (problem.memories - 1 - level) / 4.0
-    contexts[at + 2] = problem.spreads / 8.0
-    contexts[at + 3] = problem.pool > 0
-    if decision < TILE:
-        s = spread_of(decision)
-        contexts[at + 4] = problem.shared[s][0]
-        contexts[at + 5] = problem.shared[s][1]
-        contexts[at + 6] = log_of(seen, problem.most[s])
-        contexts[at + OWN_FEATURES - D - 1] = s == 0
+        see_dim(seen, level, d, address(context.dims[d]))
+    if step.kind == TILE:
+        context.tiled[step.dim] = 1.0
+    own = address(context.own)
+    own.inside = level / 4.0
+    own.outside = (problem.memories - 1 - level) / 4.0
+    own.spreads = problem.spreads / 8.0
+    own.pooled = problem.pool > 0
+    if step.kind <= UNITS:
+        own.multicast = problem.multicast[step.number]
+        own.reduce = problem.reduce[step.number]
+        own.most = log_of(seen, problem.most[step.number])
+        own.outermost = step.number == 0
 
 
 @part
-def see_level(seen: Seen, level: int, contexts: Float32Array, at: int) -> None:
+def see_level(seen: Seen, level: int, out: LevelSeen) -> None:
     """Features of a memory, nothing where there is none of that number."""
     if level < 0 or level > seen.problem.memories:
         return
     for k in range(LEVEL_FEATURES):
-        contexts[at + k] = seen.problem.levels[level][k]
-    own = at + LEVEL_FEATURES
-    contexts[own] = min(seen.fills[level], 2.0)
+        out.fixed[k] = seen.problem.levels[level][k]
+    out.fill = min(seen.fills[level], 2.0)
     for tensor in range(TENSORS):
-        contexts[own + 1 + tensor] = size_log(seen.sizes[level][tensor])
+        out.sizes[tensor] = size_log(seen.sizes[level][tensor])
     if level < seen.problem.memories:
         for d in range(D):
-            contexts[own + 4] += log_of(seen, seen.steps[level][d])
-            contexts[own + 5] += log_of(seen, seen.units[level][d])
+            out.steps += log_of(seen, seen.steps[level][d])
+            out.units += log_of(seen, seen.units[level][d])
 
 
 @part
-def see_dim(seen: Seen, level: int, d: int, contexts: Float32Array, at: int) -> None:
+def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     """State features of a dimension about a memory."""
     problem, state = address(seen.problem), address(seen.state)
     n = problem.extents[d]
@@ -143,36 +122,34 @@ def see_dim(seen: Seen, level: int, d: int, contexts: Float32Array, at: int) -> 
         return
     box, outer = seen.box[level][d], min(level + 1, problem.memories)
     inside = seen.box[level - 1][d] if level > 0 else 1
-    contexts[at] = log_of(seen, box)
-    contexts[at + 1] = log_of(seen, seen.box[outer][d])
-    contexts[at + 2] = log_of(seen, inside)
-    contexts[at + 3] = log_of(seen, seen.steps[level][d]) if level < problem.memories else 0.0
-    contexts[at + 4] = log_of(seen, up(box, inside * seen.units[level][d]))
-    contexts[at + 5] = log_of(seen, seen.units[level][d])
-    contexts[at + 6] = log_of(seen, seen.outside[level][d])
-    contexts[at + 7] = log_of(seen, up(n, box * seen.outside[level][d]))
-    contexts[at + 8] = log_of(seen, seen.units[level - 1][d]) if level > 0 else 0.0
-    contexts[at + 9] = log_of(seen, seen.scale[d])
+    out.box = log_of(seen, box)
+    out.outer = log_of(seen, seen.box[outer][d])
+    out.inside = log_of(seen, inside)
+    out.steps = log_of(seen, seen.steps[level][d]) if level < problem.memories else 0.0
+    out.within = log_of(seen, up(box, inside * seen.units[level][d]))
+    out.units = log_of(seen, seen.units[level][d])
+    out.outside = log_of(seen, seen.outside[level][d])
+    out.pieces = log_of(seen, up(n, box * seen.outside[level][d]))
+    out.below = log_of(seen, seen.units[level - 1][d]) if level > 0 else 0.0
+    out.clusters = log_of(seen, seen.scale[d])
     for s in range(SPREADS):
         if state.dims[s] == d:
-            contexts[at + 10] += 0.5
+            out.spreads += 0.5
 
 
 @part
-def see_spread(
-    seen: Seen, decision: int, values: IntArray, choices: Float32Array, legal: BoolArray
-) -> None:
+def see_spread(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     """Dimensions of a spread, or its units; where none may be had, all are legal."""
-    s, count, some = spread_of(decision), seen.problem.counts[decision], False
+    count, found = seen.problem.counts[seen.step.place], 0
     for c in range(count):
-        value = values[seen.at + c]
-        fits = see_units(seen, s, value) if decision >= UNITS else see_parallel(seen, s, value)
-        legal[seen.first + c] = fits
-        some = some or fits
-        put_choice(seen, choices, c)
-    if not some:
-        for c in range(count):
-            legal[seen.first + c] = True
+        choice = address(choices[seen.first + c])
+        if seen.step.kind == UNITS:
+            see_units(seen, values[seen.at + c], choice)
+        else:
+            see_parallel(seen, values[seen.at + c], choice)
+        found += choice.legal
+    for c in range(count if found == 0 else 0):
+        choices[seen.first + c].legal = True
 
 
 @entry
@@ -186,15 +163,14 @@ def rectify_rows(values: Float32Array, bias: Float32Array, rows: int, width: int
 
 @entry
 def score_rows(
-    choices: Float32Array, legal: BoolArray, query: Float32Array, direct: Float32Array,
-    query_bias: Float32Array, direct_bias: Float32Array, weight: Float32Array,
-    pointer: Float32Array, inside: Float32Array, out: Float32Array, rows: int, width: int,
+    choices: ChoiceRow, query: Float32Array, direct: Float32Array, query_bias: Float32Array,
+    direct_bias: Float32Array, weight: Float32Array, pointer: Float32Array, inside: Float32Array,
+    rows: int, width: int,
 ) -> None:  # fmt: skip
-    """Fill in the score of every choice, see `network.scores`.
+    """Fill in the score of every choice, see `network.score`.
 
     Args:
-        choices: ``(rows, width, CHOICE_FEATURES)``.
-        legal: ``(rows, width)``.
+        choices: ``(rows, width)``.
         query: ``(rows, POINTER)``.
         direct: ``(rows, CHOICE_FEATURES)``.
         query_bias: ``(POINTER,)``.
@@ -202,20 +178,20 @@ def score_rows(
         weight: ``(CHOICE_FEATURES, POINTER)``.
         pointer: ``(POINTER,)``.
         inside: ``(POINTER,)`` work space.
-        out: ``(rows, width)``.
         rows: Rows.
         width: Choices.
     """
     for row in range(rows):
         for place in range(row * width, row * width + width):
-            if not legal[place]:
-                out[place] = -math.inf
+            choice = address(choices[place])
+            if not choice.legal:
+                choice.score = -math.inf
                 continue
             for h in range(POINTER):
                 inside[h] = query[row * POINTER + h] + query_bias[h]
             score = 0.0
             for f in range(CHOICE_FEATURES):
-                value = choices[place * CHOICE_FEATURES + f]
+                value = choice.features[f]
                 if value == 0.0:
                     continue
                 score += value * (direct[row * CHOICE_FEATURES + f] + direct_bias[f])
@@ -225,99 +201,128 @@ def score_rows(
             for h in range(0, POINTER, 2):
                 even += max(inside[h], 0.0) * pointer[h]
                 odd += max(inside[h + 1], 0.0) * pointer[h + 1]
-            out[place] = score + (even + odd)
+            choice.score = score + (even + odd)
 
 
 @entry
-def draw_rows(
-    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
-    states: StateRow, scores: Float32Array, member: IntArray, warm: Float32Array,
-    draws: FloatArray, picks: IntArray, rows: int, width: int,
+def take_rows(
+    works: Seen, problems: ProblemRow, values: IntArray, states: StateRow, draws: DrawRow,
+    choices: ChoiceRow,
 ) -> None:  # fmt: skip
-    """Draw a choice of each row by the softmax of its scores, and carry it out.
+    """Draw a choice of each row by the softmax of its scores, or rank loops, and carry it out.
 
     Args:
-        decision: Its index, of none that is an order.
+        works: ``(1,)`` work space, whose `step` says what is decided.
         problems: ``(M,)``.
         values: ``(M, DECISIONS, options)`` what choices stand for.
-        options: Choices of any decision at most.
-        which: ``(rows,)`` problem of each row.
         states: ``(rows,)``; changed.
-        scores: ``(N, width)``, -inf where a choice is not legal.
-        member: ``(rows,)`` the scores of each row.
-        warm: ``(rows,)`` temperature; 0 takes the likeliest choice.
-        draws: ``(rows,)`` random numbers in [0, 1).
-        picks: ``(rows,)`` the choices; written.
-        rows: Rows.
-        width: Choices of the decision at most.
+        draws: ``(rows,)``; picks are written.
+        choices: ``(groups, width)`` with scores.
     """
-    for row in range(rows):
-        picks[row] = drawn(scores, member[row] * width, width, row, warm, draws)
-        problem = address(problems[which[row]])
-        if problem.counts[decision] > 1:
-            at = (which[row] * DECISION_COUNT + decision) * options
-            choose(problem, address(states[row]), decision, values[at + picks[row]])
+    seen = address(works[0])
+    step = address(seen.step)
+    for row in range(step.rows):
+        draw, state = address(draws[row]), address(states[row])
+        problem, at = address(problems[state.problem]), values_of(step, state.problem)
+        if step.kind == ORDER:
+            rank(draw, step.width)
+        else:
+            draw.picks[0] = drawn(draw, choices, step.width)
+        if problem.counts[step.place] > 1:
+            if step.kind == ORDER:
+                order_loops(step, state, draw, values, at)
+            else:
+                choose(step, problem, state, values[at + draw.picks[0]])
+
+
+@part
+def drawn(draw: DrawRow, choices: ChoiceRow, width: int) -> int:
+    """Draw one of the `width` choices of a row's group by the softmax of their scores."""
+    first, best, total = draw.group * width, 0, 0.0
+    for c in range(1, width):
+        if choices[first + c].score > choices[first + best].score:
+            best = c
+    if draw.warm == 0.0:
+        return best
+    for c in range(width):
+        total += math.exp((choices[first + c].score - choices[first + best].score) / draw.warm)
+    left = draw.draw * total
+    for c in range(width):
+        left -= math.exp((choices[first + c].score - choices[first + best].score) / draw.warm)
+        if left < 0.0:
+            return c
+    return best
+
+
+@part
+def choose(step: Step, problem: ProblemRow, state: StateRow, value: int) -> None:
+    """Carry out a decision that is no order; `state` changes."""
+    if step.kind == TILE:
+        state.tiles[step.number][step.dim] = value
+    elif step.kind == UNITS:
+        state.units[step.number] = value
+        if step.number == 1 and problem.pool > 0:  # as many clusters as their size allows
+            state.units[0] = problem.pool // value
+    else:
+        state.dims[step.number] = value
+
+
+@part
+def rank(draw: DrawRow, width: int) -> None:
+    """Sort `width` choices by their keys: the highest first, the earlier of equals."""
+    for c in range(width):
+        place = c
+        while place > 0 and draw.keys[draw.picks[place - 1]] < draw.keys[c]:
+            draw.picks[place] = draw.picks[place - 1]
+            place -= 1
+        draw.picks[place] = c
+
+
+@part
+def order_loops(step: Step, state: StateRow, draw: DrawRow, values: IntArray, at: int) -> None:
+    """Put the loops that iterate outside of the others, as they rank; `state` changes."""
+    order = state.orders[step.number]
+    for c in range(step.width - 1, -1, -1):
+        if draw.keys[draw.picks[c]] > -math.inf:
+            loop, place = values[at + draw.picks[c]], 0
+            while order[place] != loop:
+                place += 1
+            for i in range(place, 0, -1):
+                order[i] = order[i - 1]
+            order[0] = loop
 
 
 @entry
-def rank_rows(
-    decision: int, problems: ProblemRow, values: IntArray, options: int, which: IntArray,
-    states: StateRow, keys: Float32Array, picks: IntArray, rows: int, width: int,
-) -> None:  # fmt: skip
-    """Rank the loops of each row, and carry that out; those that do not iterate stay innermost.
-
-    Args:
-        decision: Its index, of an order.
-        problems: ``(M,)``.
-        values: ``(M, DECISIONS, options)`` loops that choices stand for.
-        options: Choices of any decision at most.
-        which: ``(rows,)`` problem of each row.
-        states: ``(rows,)``; changed.
-        keys: ``(rows, width)`` noisy scores, -inf where a loop does not iterate.
-        picks: ``(rows, width)`` choices by rank, the outermost first; written.
-        rows: Rows.
-        width: Choices of the decision at most.
-    """
-    level = LEVELS - 1 - (decision - ORDER)
-    for row in range(rows):
-        first = row * width
-        rank(keys, picks, first, width)
-        if problems[which[row]].counts[decision] < 2:
-            continue
-        state, ranked = address(states[row]), 0
-        at = (which[row] * DECISION_COUNT + decision) * options
-        while ranked < width and keys[first + picks[first + ranked]] > -math.inf:
-            state.orders[level][ranked] = values[at + picks[first + ranked]]
-            ranked += 1
-        fill_up(state, level, ranked)
-
-
-@entry
-def group_rows(
-    picks: IntArray, columns: int, table: IntArray, member: IntArray, first: IntArray, rows: int,
-    groups: int, width: int,
-) -> int:  # fmt: skip
+def group_rows(draws: DrawRow, columns: int, rows: int) -> int:
     """Split groups of rows by what they chose, and count the groups.
 
     Args:
-        picks: ``(rows, columns)`` choices, below `width`.
+        draws: ``(rows,)``; groups are written, numbered by their first rows.
         columns: Choices of a row.
-        table: ``(rows * width,)`` work space.
-        member: ``(rows,)`` group of each row, by the first row of each; changed.
-        first: ``(rows,)`` the first row of each group; written.
         rows: Rows.
-        groups: Groups before.
-        width: Choices of the decision at most.
     """
-    for column in range(columns):
-        for key in range(groups * width):
-            table[key] = -1
-        groups = 0
-        for row in range(rows):
-            key = member[row] * width + picks[row * columns + column]
-            if table[key] < 0:
-                table[key] = groups
-                first[groups] = row
-                groups += 1
-            member[row] = table[key]
+    groups = 0
+    for row in range(rows):
+        draws[row].split = -1
+    for row in range(rows):
+        before = address(draws[draws[row].group])
+        found = before.split
+        while found >= 0 and not alike(draws, row, draws[found].first, columns):
+            found = draws[found].next
+        if found < 0:
+            found = groups
+            draws[found].first = row
+            draws[found].next = before.split
+            before.split = found
+            groups += 1
+        draws[row].group = found
     return groups
+
+
+@part
+def alike(draws: DrawRow, one: int, other: int, columns: int) -> bool:
+    """Whether two rows chose the same."""
+    column = 0
+    while column < columns and draws[one].picks[column] == draws[other].picks[column]:
+        column += 1
+    return column == columns

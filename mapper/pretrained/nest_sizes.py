@@ -91,14 +91,16 @@ def set_tile(seen: Seen, level: int, d: int, tile: int) -> None:
 
 
 @part
-def covered(outputs: int, taps: int, stride: int, dilation: int) -> int:
-    """Input rows that `outputs` positions of a filter with `taps` rows touch.
+def covered(seen: Seen, level: int, axis: int) -> int:
+    """Input rows (axis 0) or columns that the outputs and taps in a memory touch.
 
     Exact without dilation; with it, rows between the taps are counted as well.
     """
+    window, box = seen.problem.window, seen.box[level]
+    outputs, taps, stride, dilation = box[Y + axis], box[R + axis], window[axis], window[2 + axis]
     if dilation == 1:
-        return outputs * min(stride, taps) + max(taps - stride, 0)
-    return min(outputs * taps, (outputs - 1) * stride + (taps - 1) * dilation + 1)
+        return int(outputs * min(stride, taps) + max(taps - stride, 0))
+    return int(min(outputs * taps, (outputs - 1) * stride + (taps - 1) * dilation + 1))
 
 
 @part
@@ -118,20 +120,16 @@ def elements_but_one(seen: Seen, level: int, tensor: int, d: int) -> float:
     if tensor == INPUT:
         for axis in range(2):
             if d != Y + axis and d != R + axis:
-                outputs, taps = seen.box[level][Y + axis], seen.box[level][R + axis]
-                size *= covered(outputs, taps, problem.window[axis], problem.window[2 + axis])
+                size *= covered(seen, level, axis)
     return size
 
 
 @part
 def factor_of(seen: Seen, level: int, tensor: int, d: int) -> int:
     """The factor that :func:`elements_but_one` left out."""
-    problem = address(seen.problem)
     if in_window(tensor, d):
-        axis = 0 if d in (Y, R) else 1
-        outputs, taps = seen.box[level][Y + axis], seen.box[level][R + axis]
-        return covered(outputs, taps, problem.window[axis], problem.window[2 + axis])
-    return seen.box[level][d] if problem.coupling[tensor][d] else 1
+        return covered(seen, level, 0 if d in (Y, R) else 1)
+    return int(seen.box[level][d]) if seen.problem.coupling[tensor][d] else 1
 
 
 @part

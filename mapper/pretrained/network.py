@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mapper.pretrained.decisions import KINDS
 from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, POINTER
@@ -51,19 +52,15 @@ def fresh(rng: np.random.Generator, hidden: int = HIDDEN) -> Weights:
 
 
 def scores(
-    weights: Weights, kind: str, context: Float32Array, choices: Float32Array, legal: Any
+    weights: Weights, kind: str, context: Float32Array, choices: NDArray[Any]
 ) -> Float32Array:
-    """Score of every choice.
+    """``(B, C)`` score of every choice, -inf where it is not legal; they stand in `choices` too.
 
     Args:
         weights: All networks.
         kind: Whose network, one of `KINDS`.
         context: ``(B, CONTEXT_FEATURES)``.
-        choices: ``(B, C, CHOICE_FEATURES)``.
-        legal: ``(B, C)`` bool.
-
-    Returns:
-        ``(B, C)`` float32, -inf where a choice is not legal.
+        choices: ``(B, C)`` records `seen_records.ChoiceRow`.
     """
     from mapper.pretrained.kernel import rectify_rows, score_rows
 
@@ -76,9 +73,8 @@ def scores(
         rectify_rows(hidden, own(f"{name}.bias"), *hidden.shape)
     query, direct = _product(hidden, own("query.weight")), _product(hidden, own("direct.weight"))
     fixed = own("query.bias"), own("direct.bias"), own("choice.weight"), own("pointer")
-    inside, out = np.empty(POINTER, np.float32), np.empty(legal.shape, np.float32)
-    score_rows(choices, legal, query, direct, *fixed, inside, out, *legal.shape)
-    return out
+    score_rows(choices, query, direct, *fixed, np.empty(POINTER, np.float32), *choices.shape)
+    return np.asarray(choices["score"])
 
 
 def _product(x: Float32Array, weight: Float32Array) -> Float32Array:

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.pretrained.decisions import DECISIONS, Decision
+from mapper.pretrained.decisions import DECISIONS, KINDS, Decision
 from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.problem_arrays import ProblemArrays
-from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES, D
+from mapper.pretrained.seen_records import CONTEXT_FEATURES, ChoiceRow, ContextRow, D, DrawRow
 from marl_common import BoolArray, Float32Array, IntArray
 
 Rows = NDArray[Any]
@@ -30,13 +30,11 @@ class Observation(NamedTuple):
 
     Args:
         context: ``(B, CONTEXT_FEATURES)`` float32: problem, choices so far, the decision.
-        choices: ``(B, C, CHOICE_FEATURES)`` float32.
-        legal: ``(B, C)`` bool: what the buffers hold, or, of an order, the loops that iterate.
+        choices: ``(B, C)`` records `seen_records.ChoiceRow`.
     """
 
-    context: NDArray[np.float32]
-    choices: NDArray[np.float32]
-    legal: NDArray[np.bool_]
+    context: Float32Array
+    choices: NDArray[Any]
 
 
 class Taken(NamedTuple):
@@ -53,11 +51,6 @@ class Taken(NamedTuple):
     seen: Observation
     picks: IntArray
 
-    @property
-    def open(self) -> NDArray[np.bool_]:
-        """``(B,)`` rows that had a choice at all."""
-        return np.asarray(self.seen.legal.sum(axis=1) > 1)
-
 
 @dataclass(frozen=True)
 class MappingPolicy:
@@ -68,10 +61,6 @@ class MappingPolicy:
     """
 
     weights: Weights
-
-    def score(self, decision: Decision, seen: Observation) -> Float32Array:
-        """``(B, C)`` score of every choice, -inf where it is not legal."""
-        return scores(self.weights, decision.kind, *seen)
 
     def propose(
         self,
@@ -92,83 +81,73 @@ class MappingPolicy:
         Returns:
             ``(B,)`` records `seen_records.StateRow`.
         """
-        from mapper.pretrained.kernel import draw_rows, group_rows, rank_rows
+        from mapper.pretrained.kernel import group_rows, take_rows
 
         rows: Rows = arrays.begins[which]
-        count, values, decisions = len(which), arrays.values, _open(arrays, which)
-        given = arrays.rows, values, values.shape[2], which, rows
+        count = len(which)
         warm = np.full((len(DECISIONS), count), temperature, np.float32)
-        # rows whose choices so far are alike observe the same
-        problems = len(arrays.nests)
-        table = np.empty(max(count * values.shape[2], problems), np.int64)
-        member, first = np.zeros((2, count), np.int64)
-        groups = group_rows(which, 1, table, member, first, count, 1, problems)
-        for decision, width in decisions:
-            seen = observe(decision.place, arrays, which, rows, first[:groups], width)
-            found, still = self.score(decision, seen), warm[decision.place]
+        draws = np.zeros(count, DrawRow)
+        draws["picks"][:, 0] = which
+        groups = group_rows(draws, 1, count)
+        for decision, width in _open(arrays, which):
+            seen = observe(decision, arrays, rows, draws["first"][:groups].copy(), width)
+            found = scores(self.weights, decision.kind, *seen)
             if decision.is_order:
                 waits = rng.standard_exponential((count, width), np.float32)
-                found = found[member] - np.log(np.maximum(waits, TINY)) * still[:, None]
-                picks = np.empty((count, width), np.int64)
-                rank_rows(decision.place, *given, found, picks, count, width)
+                noise = np.log(np.maximum(waits, TINY)) * warm[decision.place][:, None]
+                draws["keys"][:, :width] = found[draws["group"]] - noise
             else:
-                draws, picks = rng.random(count), np.empty((count, 1), np.int64)
-                draw_rows(decision.place, *given, found, member, still, draws, picks, count, width)
-            groups = group_rows(picks, picks.shape[1], table, member, first, count, groups, width)
+                draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
+            take_rows(arrays.work, arrays.rows, arrays.values, rows, draws, seen.choices)
+            groups = group_rows(draws, width if decision.is_order else 1, count)
         return rows
 
 
 def observe(
-    decision: int,
-    arrays: ProblemArrays,
-    which: IntArray,
-    rows: Rows,
-    members: IntArray,
-    width: int,
+    decision: Decision, arrays: ProblemArrays, rows: Rows, members: IntArray, width: int
 ) -> Observation:
     """What some rows observe.
 
     Args:
-        decision: Its index.
+        decision: The decision.
         arrays: The problems.
-        which: ``(B,)`` the problem of each row.
         rows: ``(B,)`` records `seen_records.StateRow`: the choices so far.
         members: ``(N,)`` the rows that observe.
         width: Choices of the decision at most.
     """
     from mapper.pretrained.kernel import see_rows
 
-    count, values = len(members), arrays.values
-    found = Observation(
-        np.zeros((count, CONTEXT_FEATURES), np.float32),
-        np.zeros((count, width, CHOICE_FEATURES), np.float32),
-        np.zeros((count, width), np.bool_),
-    )
-    given = arrays.rows, values, values.shape[2], which, rows, members, arrays.work
-    see_rows(decision, *given, *found, count, width)
-    return found
+    place, kind, *where = decision
+    count, options = len(members), arrays.values.shape[2]
+    arrays.work["step"][0] = (place, KINDS.index(kind), *where, count, len(rows), width, options)
+    context: Float32Array = np.zeros((count, CONTEXT_FEATURES), np.float32)
+    choices = np.zeros((count, width), ChoiceRow)
+    contexts = np.ndarray(count, ContextRow, context)  # in the same memory
+    see_rows(arrays.work, arrays.rows, arrays.values, rows, members, contexts, choices)
+    return Observation(context, choices)
 
 
-def replay(arrays: ProblemArrays, which: IntArray, given: Rows) -> list[Taken]:
+def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
     """The decisions that lead to given mappings, as agents would observe them.
 
     Rows whose choice is not legal at a decision, or not among the choices, have no say there.
 
     Args:
         arrays: The problems.
-        which: ``(B,)`` problem of each mapping.
         given: ``(B,)`` records `seen_records.StateRow`: the mappings.
     """
-    rows, found = arrays.begins[which], []
+    which, found = given["problem"], []
+    rows, everyone = arrays.begins[which], np.arange(len(given))
     for decision, width in _open(arrays, which):
-        seen = observe(decision.place, arrays, which, rows, np.arange(len(which)), width)
-        picks, among = _picks(decision, arrays, which, given, seen.legal)
+        seen = observe(decision, arrays, rows, everyone, width)
+        legal = seen.choices["legal"]
+        picks, among = _picks(decision, arrays, given, legal)
         part_of(decision, rows)[:] = part_of(decision, given)
         if (decision.kind, decision.number) == ("units", 1):  # clusters follow where PEs are shared
             pooled = arrays.rows["pool"][which] > 0
             rows["units"][pooled, 0] = given["units"][pooled, 0]
-        legal = seen.legal & among[:, None] & np.take_along_axis(seen.legal, picks[:, :1], axis=1)
-        found.append(Taken(decision, seen._replace(legal=legal), picks))
+        legal &= among[:, None] & np.take_along_axis(legal, picks[:, :1], axis=1)
+        found.append(Taken(decision, seen, picks))
     return found
 
 
@@ -179,16 +158,16 @@ def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
 
 
 def _picks(
-    decision: Decision, arrays: ProblemArrays, which: IntArray, given: Rows, legal: BoolArray
+    decision: Decision, arrays: ProblemArrays, given: Rows, legal: BoolArray
 ) -> tuple[IntArray, BoolArray]:
     """The picks, as in :class:`Taken`, of given mappings, and ``(B,)`` which are among choices."""
-    width = legal.shape[1]
+    which, width = given["problem"], legal.shape[1]
     values, part = arrays.values[which, decision.place, :width], part_of(decision, given)
     if decision.is_order:
         place = np.argsort(part, axis=1)  # dimension -> place
         rank = np.take_along_axis(place, values, axis=1)
         ranks = np.argsort(np.where(legal, rank, D), axis=1, kind="stable")
-        return ranks, np.ones(len(which), np.bool_)
+        return ranks, np.ones(len(given), np.bool_)
     inside = np.arange(width) < arrays.rows["counts"][which, decision.place][:, None]
     match = inside & (values == part[:, None])
     return match.argmax(axis=1)[:, None], match.any(axis=1)

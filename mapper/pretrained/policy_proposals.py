@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from maestro_env import ActionSpace, MapSpaceError, Problem
-from mapper.pretrained.decisions import DECISIONS, TILE, UNITS
+from mapper.pretrained.decisions import DECISIONS, FIRST_TILE, SPREADS
 from mapper.pretrained.local_search import Heard, ProposalSearch
 from mapper.pretrained.nest_choices import Mappings
 from mapper.pretrained.policy import MappingPolicy
@@ -19,7 +19,7 @@ from marl_common import Float32Array, IntArray
 TEMPERATURES = np.array([(1, 2, 1, 8), (1, 2, 1, 1), (0.8, 0.8, 1.3, 0.8)], np.float32)
 """Of parallel dimensions, units, and tiles and loop orders, a column for each of four draws,
 and again: some kinds are drawn wide, for what agents wrongly hold for unlikely."""
-DRAWN = UNITS, TILE - UNITS, len(DECISIONS) - TILE
+DRAWN = SPREADS, SPREADS, len(DECISIONS) - FIRST_TILE
 """Decisions that each row of `TEMPERATURES` is of."""
 AT_ONCE = 512
 """Mappings drawn at a time: what is worked on stays in the processor's cache."""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import log2
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from layers import DIMS
+from cost_models import Chain, ChainLevel, chain_prices
+from layers import DIMS, Layer
 from maestro_env import Problem
-from mapper.pretrained.decisions import DECISIONS, LEVELS, TILE
-from mapper.pretrained.level_features import features_of_levels, scaled_log
+from mapper.pretrained.decisions import DECISIONS, FIRST_TILE, LEVELS
 from mapper.pretrained.nest_choices import NestChoices
 from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen
 from marl_common import IntArray
 
-OBJECTIVES = {"latency": (1.0, 0.0), "energy": (0.0, 1.0), "edp": (1.0, 1.0)}
-"""Objectives that were trained, with their exponents of latency and energy."""
+OBJECTIVES = ("latency", "energy", "edp")
+"""Objectives that were trained."""
 
 KEPT = 64
 """Problems whose arrays are kept."""
@@ -55,6 +56,7 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
             if held:
                 values[row, place, : len(held)] = held
     found, begins = np.zeros(len(nests), ProblemRow), np.stack([nest.begin() for nest in nests])
+    begins["problem"] = np.arange(len(nests))
     for row, nest in zip(found, nests, strict=True):
         _fill(row, nest)
     return ProblemArrays(found, values, begins, nests, _WORK.copy())
@@ -81,12 +83,12 @@ def _fill(row: Any, nest: NestChoices) -> None:
     row["extents"], row["coupling"] = layer.extents, layer.coupling
     row["window"] = layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
     row["memories"], row["counts"] = len(nest.entries), counts
-    row["tiled"] = np.array(counts[TILE : TILE + LEVELS * len(DIMS)]).reshape(LEVELS, -1) > 0
+    row["tiled"] = np.array(counts[FIRST_TILE:-LEVELS]).reshape(LEVELS, -1) > 0
     row["capacity"], row["own"] = np.inf, np.inf
     for number, level in enumerate(reversed(chain.memories)):
         _fill_memory(row, number, level.buffer, nest)
     _fill_spreads(row, nest)
-    row["levels"][: len(nest.entries) + 1] = features_of_levels(layer, chain)
+    row["levels"][: len(nest.entries) + 1] = _features_of_levels(layer, chain)
     row["features"] = _features(nest, row["window"].tolist())
 
 
@@ -103,7 +105,7 @@ def _fill_memory(row: Any, number: int, buffer: Any, nest: NestChoices) -> None:
 def _fill_spreads(row: Any, nest: NestChoices) -> None:
     """Where spreads stand, and what they may share; PEs of two levels are all below L2."""
     row["spreads"], row["below"] = len(nest.spreads), -1
-    row["shared"] = 1
+    row["multicast"] = row["reduce"] = 1
     if nest.plan is None:
         pes = nest.problem.accelerator.num_pes
         row["pool"], row["below"][:2], row["most"][:2] = pes, 1, pes
@@ -112,7 +114,7 @@ def _fill_spreads(row: Any, nest: NestChoices) -> None:
         spread = nest.plan.spreads[place]
         inside = sum(entry <= spread.slot.entry for entry in nest.entries)
         row["below"][s], row["most"][s] = len(nest.entries) - inside, spread.axis.units
-        row["shared"][s] = spread.axis.multicast, spread.axis.reduce
+        row["multicast"][s], row["reduce"][s] = spread.axis.multicast, spread.axis.reduce
         row["rivals"][s][:s] = [other in spread.rivals for other in nest.spreads[:s]]
 
 
@@ -128,22 +130,71 @@ def _features(nest: NestChoices, window: list[int]) -> list[float]:
     tensors = (layer.input_size, layer.filter_size, layer.output_size)
     offchip = (dram.read_bw or 1 << 33) / 8
     return [
-        *(scaled_log(n) for n in layer.extents),
+        *(_log(n) for n in layer.extents),
         *(float(bool(c)) for c in layer.coupling[1]),
         *(float(layer.coupling[2][DIMS.index(d)]) for d in "KC"),
-        *(scaled_log(v) for v in window),
-        scaled_log(chain.lanes),
-        scaled_log(chain.peak_macs_per_cycle),
+        *(_log(v) for v in window),
+        _log(chain.lanes),
+        _log(chain.peak_macs_per_cycle),
         len(nest.entries) / 5,
         *weights,
         float(weights == (1.0, 1.0)),
-        *(scaled_log(size) for size in tensors),
-        scaled_log(layer.macs),
-        scaled_log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
+        *(_log(size) for size in tensors),
+        _log(layer.macs),
+        _log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
         float(dram.read_bw is None),
         float(dram.shared_bw),
-        *(scaled_log(bits) for bits in chain.widths),
-        *([0.0, 1.0] if dram.read_bw is None else [scaled_log(dram.read_bw), 0.0]),
+        *(_log(bits) for bits in chain.widths),
+        *([0.0, 1.0] if dram.read_bw is None else [_log(dram.read_bw), 0.0]),
         float(nest.plan is not None),
         float(_copies(problem) == 2),
     ]
+
+
+def _features_of_levels(layer: Layer, chip: Chain) -> list[list[float]]:
+    """``LEVEL_FEATURES`` logarithms, shares and flags of each memory, innermost first, and DRAM."""
+    counted = [(level, count) for level, count in chip.instances() if any(level.holds)]
+    prices = _prices(chip)
+    return [
+        [*_features_of_level(layer, chip, level), _log(count), *prices.get(level.name, (0.0, 0.0))]
+        for level, count in reversed(counted)
+    ]
+
+
+def _features_of_level(layer: Layer, chip: Chain, level: ChainLevel) -> list[float]:
+    whole = level is chip.levels[0]
+    widths = chip.widths.input, chip.widths.filter, chip.widths.psum
+    sizes = (layer.input_size, layer.filter_size, layer.output_size)
+    buffer = level.buffer
+    limits = [own or buffer.capacity_bits for own in buffer.tensor_bits]
+    total = None if whole else buffer.total_bits
+    return [
+        1.0,
+        *([0.0, 1.0] if total is None else [_log(total), 0.0]),
+        *(float(flag) for flag in level.holds),
+        *(
+            _log(size * bits / limit) if limit and flag and not whole else 0.0
+            for size, bits, limit, flag in zip(sizes, widths, limits, level.holds, strict=True)
+        ),
+        *([0.0, 1.0] if level.read_bw is None else [_log(level.read_bw), 0.0]),
+        0.0 if level.write_bw is None else _log(level.write_bw),
+        float(level.shared_bw),
+        _log(level.fanout.units),
+    ]
+
+
+def _prices(chip: Chain) -> dict[str, tuple[float, float]]:
+    """Energy of reading and of writing an element of the widest tensor, by level; [fJ]."""
+    try:
+        levels = chain_prices(chip, {}).levels
+    except ValueError:  # the data do not reach the chip's node
+        return {}
+    return {
+        name: (_log(1e6 * float(max(level.read))), _log(1e6 * float(max(level.write))))
+        for name, level in levels.items()
+    }
+
+
+def _log(value: float) -> float:
+    """The scale of all sizes: eighths of a power of two."""
+    return log2(max(value, 1e-9)) / 8

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baselines import BaseSearcher, SearcherError
 from maestro_env import Problem
 from mapper.pretrained.cases import doubts_of
-
-if TYPE_CHECKING:
-    from mapper.pretrained.weights import Agents
+from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy_proposals import search_from
+from mapper.pretrained.weights import Agents, agents_of
 
 ROUND = 1024
 """Samples at a time where there is no budget."""
@@ -50,8 +49,6 @@ class ZeroShot(BaseSearcher):
         Raises:
             SearcherError: There are none.
         """
-        from mapper.pretrained.weights import agents_of
-
         agents = agents_of(self.config.pretrained, problem.cost_model.name)
         if agents is None:
             raise SearcherError(
@@ -61,9 +58,6 @@ class ZeroShot(BaseSearcher):
         return agents
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        from mapper.pretrained.policy import MappingPolicy
-        from mapper.pretrained.policy_proposals import search_from
-
         search = search_from(MappingPolicy(self._agents(problem).weights), problem, rng)
         while problem.remaining != 0:
             search.run(problem.remaining or ROUND)

@@ -17,8 +17,8 @@ from mapper.pretrained.network import fresh, scores
 from mapper.pretrained.policy import MappingPolicy, replay
 from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
-from mapper.pretrained.training import random_chips
-from mapper.pretrained.training.random_problems import draw, zoo_shapes
+from mapper.pretrained.seen_records import DrawRow
+from mapper.pretrained.training.random_problems import alike, draw, draw_chip, library, zoo_shapes
 from mapper.pretrained.weights import Agents, load, save
 from tests.mapper.pretrained_cases import MODEL, random_problems
 
@@ -54,6 +54,7 @@ def test_batches_and_single_problems_are_observed_alike(untrained):
     whole = likeliest(untrained, problems)
     for number, problem in enumerate(problems):
         alone = likeliest(untrained, [problem])
+        alone["problem"] = number
         assert alone[0] == whole[number]
 
 
@@ -61,7 +62,7 @@ def decisions_of(agents, problems, times, seed):
     arrays, which = arrays_of(problems), np.repeat(np.arange(len(problems)), times)
     rng = np.random.default_rng(seed)
     given = MappingPolicy(agents.weights).propose(arrays, which, rng)
-    return arrays, which, given, replay(arrays, which, given)
+    return arrays, which, given, replay(arrays, given)
 
 
 def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
@@ -69,17 +70,18 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
     chosen = 0
     for decision, seen, picks in taken:
         values, part = arrays.values[which, decision.place], part_of(decision, given)
-        for row in np.flatnonzero(seen.legal.any(axis=1)):
+        legal = seen.choices["legal"]
+        for row in np.flatnonzero(legal.any(axis=1)):
             if decision.is_order:
-                ranked = picks[row, : seen.legal[row].sum()]
-                assert seen.legal[row, ranked].all()
+                ranked = picks[row, : legal[row].sum()]
+                assert legal[row, ranked].all()
                 np.testing.assert_array_equal(part[row, : len(ranked)], values[row, ranked])
             else:
-                assert seen.legal[row, picks[row, 0]]
+                assert legal[row, picks[row, 0]]
                 assert values[row, picks[row, 0]] == part[row]
             chosen += 1
         several = arrays.rows["counts"][which, decision.place] > 1  # what agents drew was legal
-        assert seen.legal[several].any(axis=1).all() or decision.is_order
+        assert legal[several].any(axis=1).all() or decision.is_order
     assert chosen > 400
 
 
@@ -90,11 +92,12 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
     _, which, _, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
     expected = np.zeros(len(which))
     for decision, seen, picks in taken:
-        for row in np.flatnonzero(seen.legal.sum(axis=1) > 1):
-            one = (part[row : row + 1] for part in seen)
-            found = scores(untrained.weights, decision.kind, *one)[0].astype(float)
-            ranked = list(picks[row, : seen.legal[row].sum()])
-            left = list(np.flatnonzero(seen.legal[row]))
+        every = scores(untrained.weights, decision.kind, *seen).astype(float)
+        legal = seen.choices["legal"]
+        for row in np.flatnonzero(legal.sum(axis=1) > 1):
+            found = every[row]
+            ranked = list(picks[row, : legal[row].sum()])
+            left = list(np.flatnonzero(legal[row]))
             for pick in ranked if decision.is_order else ranked[:1]:
                 expected[row] += found[pick] - np.log(np.exp(found[left]).sum())
                 left.remove(pick)
@@ -238,19 +241,22 @@ def test_agents_propose_in_spaces_of_deep_chips(untrained, options):
 
 def test_training_has_chips_of_one_to_four_memories_and_none_of_the_library():
     rng = np.random.default_rng(3)
-    chips = [random_chips.draw_chip(rng) for _ in range(200)]
+    chips = [draw_chip(rng) for _ in range(200)]
     deep = [chip for chip in chips if isinstance(chip, Chain)]
     assert 80 < len(deep) < 160
     assert {len(chip.memories) for chip in deep} == {1, 2, 3, 4}
-    assert not any(random_chips.alike(c, known) for c in deep for known in random_chips.library())
+    assert not any(alike(c, known) for c in deep for known in library())
     simba = load_chip("simba")
-    assert random_chips.alike(with_fields(simba, ["levels.GlobalBuffer.bytes=100k"]), simba)
-    assert not random_chips.alike(with_fields(simba, ["levels.GlobalBuffer.bytes=200k"]), simba)
+    assert alike(with_fields(simba, ["levels.GlobalBuffer.bytes=100k"]), simba)
+    assert not alike(with_fields(simba, ["levels.GlobalBuffer.bytes=200k"]), simba)
 
 
 def test_rows_that_chose_alike_are_one_group():
     picks = np.array([[7, 1], [3, 1], [7, 1], [7, 2], [3, 1]])
-    member, first = np.zeros((2, 5), np.int64)
-    groups = group_rows(picks, 2, np.empty(40, np.int64), member, first, 5, 1, 8)
-    assert groups == 3
-    np.testing.assert_array_equal(picks[first[:groups]][member], picks)
+    draws = np.zeros(5, DrawRow)
+    draws["picks"][:, :2] = picks
+    assert group_rows(draws, 2, 5) == 3
+    np.testing.assert_array_equal(picks[draws["first"][:3]][draws["group"]], picks)
+    draws["picks"][:, 0] = [7, 3, 8, 7, 3]
+    assert group_rows(draws, 1, 5) == 4
+    assert draws["group"].tolist() == [0, 1, 2, 3, 1]

@@ -8,9 +8,8 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 from mapper.cli import main
 from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training import experiment
-from mapper.pretrained.training.experiment import AGENTS, Pretraining
+from mapper.pretrained.training.experiment import AGENTS, Pretraining, Schedule
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
-from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import load
 from marl_runs import Context, StopRun
@@ -62,8 +61,8 @@ def test_experts_are_kept_with_weights_by_their_value():
     sizes = [2, 1]
     tasks = [ExpertTask("exact", (1, 1, n), m, 70, trainer.policy) for n, m in enumerate(sizes)]
     found = joined([experts_of(task) for task in tasks], sizes)
-    assert set(found.which) == {0, 1, 2}
-    np.testing.assert_allclose(np.bincount(found.which, found.weight), 1.0)
+    assert set(found.rows["problem"]) == {0, 1, 2}
+    np.testing.assert_allclose(np.bincount(found.rows["problem"], found.weight), 1.0)
     memory.add(tasks, found)
     again = ExpertMemory()
     again.load_state_dict(memory.state_dict(), "exact")

@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from mapper.pretrained.training.schedule import Schedule
+from mapper.pretrained.network import HIDDEN
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
 if TYPE_CHECKING:
     from marl_runs import Crew
 
-FORMAT = CheckpointFormat("trained agents", 5)
+FORMAT = CheckpointFormat("trained agents", 6)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 12
@@ -28,6 +28,39 @@ VALIDATION = 40, 2000
 CPU_MINUTES = 15
 MOST_MINUTES = 10**6
 """Processor time that the default schedule takes at most on the reference machine [min]."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long a training lasts and how it learns.
+
+    It is counted in steps, so that a seed gives the same agents on any machine.
+
+    Args:
+        steps: Imitation of the best mappings found, while new ones are being found.
+        expert_problems: Problems whose best mappings are searched at the beginning.
+        refresh_every: Steps between two rounds of expert iteration.
+        refresh_problems: Problems a round.
+        samples: Samples of a search from the agents' proposals.
+        learning_rate: Adam's step; it falls by a cosine to a twentieth.
+        hidden: Width of the networks.
+        shards: Parts that the searches of a step are split into. Each has random numbers of its
+            own, so that the agents are the same however many workers share them.
+    """
+
+    steps: int = 6_000
+    expert_problems: int = 300
+    refresh_every: int = 40
+    refresh_problems: int = 64
+    samples: int = 300
+    learning_rate: float = 1.5e-3
+    hidden: int = HIDDEN
+    shards: int = 4
+
+    def scaled(self, share: float) -> Schedule:
+        """The same training, `share` times as long."""
+        steps, problems = (max(1, round(n * share)) for n in (self.steps, self.expert_problems))
+        return replace(self, steps=steps, expert_problems=problems)
 
 
 def schedule_of(cpu_minutes: float) -> Schedule:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -65,9 +65,8 @@ class ExpertTask:
 
 
 class Experts(NamedTuple):
-    """What a shard found: ``(B,)`` problem of each mapping, the mappings, and their weights."""
+    """What a shard found: ``(B,)`` mappings, each with its problem, and their weights."""
 
-    which: IntArray
     rows: Rows
     weight: FloatArray
 
@@ -80,9 +79,10 @@ def experts_of(task: ExpertTask) -> Experts:
 
 def joined(parts: Sequence[Experts], problems: Sequence[int]) -> Experts:
     """What was found on several lots of problems, of so many each, as of one."""
+    rows, weight = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     begins = np.cumsum([0, *problems[:-1]])
-    moved = [part._replace(which=part.which + n) for part, n in zip(parts, begins, strict=True)]
-    return Experts(*(np.concatenate(columns) for columns in zip(*moved, strict=True)))
+    rows["problem"] += np.repeat(begins, [len(part.rows) for part in parts])
+    return Experts(rows, weight)
 
 
 def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> Experts:
@@ -101,22 +101,22 @@ def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> E
     best = best[np.isfinite(values[first][best])]
     weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
     rows = NestChoices(problem).rows(problem.space.decode(actions[best]))
-    return Experts(np.zeros(len(best), np.int64), rows, weight / weight.sum())
+    return Experts(rows, weight / weight.sum())
 
 
 class ExpertMemory:
     """Mappings to imitate, in blocks of problems, of which the newest are kept."""
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[list[ExpertTask], Experts, dict[str, Packed]]] = []
+        self._blocks: list[tuple[list[list[int]], Experts, dict[str, Packed]]] = []
 
     def add(self, tasks: Sequence[ExpertTask], experts: Experts) -> None:
         """Keep what was found on the problems of shards, as one block."""
-        if len(experts.which):
+        if len(experts.rows):
             arrays = arrays_of([problem for task in tasks for problem in task.drawn])
-            kept = [replace(task, policy=None) for task in tasks]
-            packed = pack(replay(arrays, experts.which, experts.rows))
-            self._blocks = [*self._blocks, (kept, experts, packed)][-BLOCKS:]
+            packed = pack(replay(arrays, experts.rows))
+            drawn = [[*task.place, task.problems] for task in tasks]
+            self._blocks = [*self._blocks, (drawn, experts, packed)][-BLOCKS:]
 
     def draw(self, rng: np.random.Generator) -> tuple[dict[str, Packed], FloatArray]:
         """The decisions that lead to a block's mappings, and the mappings' weights."""
@@ -126,20 +126,17 @@ class ExpertMemory:
     def state_dict(self) -> list[dict[str, Any]]:
         """As arrays and plain values; problems follow from the training's seed."""
         return [
-            {
-                "tasks": [[*task.place, task.problems] for task in tasks],
-                "found": [experts.which, _cast(experts.rows, np.int64), experts.weight],
-            }
-            for tasks, experts, _ in self._blocks
+            {"tasks": drawn, "found": [_cast(experts.rows, np.int64), experts.weight]}
+            for drawn, experts, _ in self._blocks
         ]
 
     def load_state_dict(self, blocks: list[dict[str, Any]], cost_model: str) -> None:
         """The blocks of :meth:`state_dict`."""
         self._blocks = []
         for block in blocks:
-            which, rows, weight = block["found"]
+            rows, weight = block["found"]
             tasks = [ExpertTask(cost_model, (a, b, c), n) for a, b, c, n in block["tasks"]]
-            self.add(tasks, Experts(which, _cast(rows, StateRow), weight))
+            self.add(tasks, Experts(_cast(rows, StateRow), weight))
 
 
 def _cast(rows: NDArray[Any], dtype: Any) -> NDArray[Any]:

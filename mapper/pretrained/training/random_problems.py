@@ -8,13 +8,30 @@ from typing import Any
 import numpy as np
 
 import layers
-from cost_models import CostModel
+from cost_models import (
+    CHAINS,
+    Accelerator,
+    Axis,
+    Chain,
+    ChainLevel,
+    CostModel,
+    Fanout,
+    Widths,
+    load_chip,
+)
 from layers import Layer, LayerKind
 from maestro_env import Problem
 from mapper.pretrained.problem_arrays import OBJECTIVES
-from mapper.pretrained.training.random_chips import draw_chip, log_uniform
 
 MAX_MACS = 1e11
+MOST_MACS = 1 << 16
+WIDTHS = (Widths(), Widths(8, 8, 8, 24), Widths(8, 8, 8, 32), Widths(16, 16, 16, 16))
+AXES = ("KCYX", "KCYXRSNG", "K", "C", "KC", "YX", "KYXN", "RYCK", "YCK")
+"""Dimensions that an axis may take."""
+DEEP = 0.5
+"""Share of chips that are lists of levels."""
+ALIKE = 2
+"""Chips with as many levels whose capacities are all within this factor count as the same."""
 
 
 def draw(rng: np.random.Generator, model: CostModel) -> Problem:
@@ -24,7 +41,7 @@ def draw(rng: np.random.Generator, model: CostModel) -> Problem:
         if layer.macs <= MAX_MACS and layer.shape not in zoo_shapes():
             break
     chip = draw_chip(rng)
-    return Problem(layer, chip, str(rng.choice(list(OBJECTIVES))), model)
+    return Problem(layer, chip, str(rng.choice(OBJECTIVES)), model)
 
 
 @lru_cache(maxsize=1)
@@ -42,7 +59,7 @@ def _channels(rng: np.random.Generator, low: int, high: int) -> int:
     if kind < 0.35:
         return max(8, 8 * round(value / 8))
     if kind < 0.65:
-        return int(1 << round(np.log2(value)))
+        return _power_of_two(value)
     return value
 
 
@@ -79,3 +96,122 @@ def _draw_gemm(rng: np.random.Generator) -> Layer:
     return Layer.gemm(
         "gemm", M=rows, N=_channels(rng, 4, 8192), K=_channels(rng, 4, 8192), batch=batch
     )
+
+
+def draw_chip(rng: np.random.Generator) -> Accelerator | Chain:
+    """One random chip."""
+    if rng.random() >= DEEP:
+        return _draw_two_levels(rng)
+    while True:
+        chip = _draw_chain(rng)
+        if chip.peak_macs_per_cycle <= MOST_MACS and not any(alike(chip, c) for c in library()):
+            return chip
+
+
+@lru_cache(maxsize=1)
+def library() -> tuple[Chain, ...]:
+    """The chips of the library that are lists of levels: the agents' tests."""
+    found = [load_chip(name) for name in CHAINS]
+    return tuple(chip for chip in found if isinstance(chip, Chain))
+
+
+def alike(one: Chain, other: Chain) -> bool:
+    """Whether two chips have as many levels, and all capacities within a factor of `ALIKE`."""
+    mine, yours = ([level.buffer.total_bits for level in c.memories] for c in (one, other))
+    if len(one.inner) != len(other.inner) or len(mine) != len(yours):
+        return False
+    return all(
+        a is b or (a and b and max(a, b) <= ALIKE * min(a, b))
+        for a, b in zip(mine, yours, strict=True)
+    )
+
+
+def log_uniform(rng: np.random.Generator, low: float, high: float) -> int:
+    """A whole number whose logarithm is uniform."""
+    return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))))
+
+
+def _power_of_two(value: float) -> int:
+    """The nearest power of two."""
+    return int(1 << round(np.log2(value)))
+
+
+def _draw_two_levels(rng: np.random.Generator) -> Accelerator:
+    pes = log_uniform(rng, 8, 8192)
+    kind = rng.random()
+    if kind < 0.4:
+        pes = _power_of_two(pes)
+    elif kind < 0.7:
+        side = max(2, round(np.sqrt(pes)))
+        pes = min(8192, side * max(2, round(side * float(rng.uniform(0.6, 1.6)))))
+    unlimited = 1.0 if rng.random() < 0.08 else 0.15
+    ranges = (32, 16 << 10), (2 << 10, 16 << 20), (4, 1024), (2, 256)
+    limits: list[Any] = [_limited(rng, low, high, unlimited) for low, high in ranges]
+    return Accelerator(pes, *limits)
+
+
+def _limited(rng: np.random.Generator, low: int, high: int, unlimited: float) -> int | None:
+    """A random size or bandwidth; None, no limit, for a share of all."""
+    value = log_uniform(rng, low, high)
+    if rng.random() < 0.5:
+        value = _power_of_two(value)
+    return None if unlimited == 1.0 or rng.random() < unlimited else value
+
+
+def _draw_chain(rng: np.random.Generator) -> Chain:
+    """A chip of one to four memories, the last of which feeds MACs."""
+    held = _draw_holds(rng)
+    size = log_uniform(rng, 16 << 10, 24 << 20)
+    fans = {len(held) - 1, int(rng.integers(0, len(held)))}
+    levels = [ChainLevel(name="DRAM", read_bw=_limited(rng, 16, 2048, 0.4))]
+    if rng.random() < 0.05:
+        levels.append(ChainLevel(name="Fan", holds=(False,) * 3, fanout=_draw_fanout(rng)))
+    for place, holds in enumerate(held):
+        spread = place in fans and rng.random() < 0.85
+        fanout = _draw_fanout(rng) if spread else Fanout()
+        levels.append(_draw_memory(rng, f"M{place}", holds, size, fanout))
+        smaller = size / log_uniform(rng, 2, 512) if fanout.axes else size / rng.uniform(1, 8)
+        size = max(4 * sum(holds), round(smaller))
+    return Chain(tuple(levels), widths=WIDTHS[int(rng.integers(len(WIDTHS)))])
+
+
+def _draw_holds(rng: np.random.Generator) -> list[tuple[bool, bool, bool]]:
+    """What each memory holds, outermost first; every tensor lies somewhere."""
+    count = int(rng.choice([1, 2, 3, 4], p=[0.08, 0.27, 0.35, 0.3]))
+    while True:
+        kind = rng.random(count)
+        held = [
+            (True, True, True) if all_of < 0.45 else tuple((rng.random(3) < 0.45).tolist())
+            for all_of in kind
+        ]
+        if all(map(any, held)) and all(map(any, zip(*held, strict=True))):
+            return held
+
+
+def _draw_memory(
+    rng: np.random.Generator, name: str, holds: tuple[bool, bool, bool], size: int, fanout: Fanout
+) -> ChainLevel:
+    size = _power_of_two(size) if rng.random() < 0.5 else size
+    own: Any = (None, None, None)
+    shared: int | None = size
+    if sum(holds) > 1 and rng.random() < 0.25:  # each tensor has a part of its own
+        parts = zip(size * rng.dirichlet((2.0, 2.0, 2.0)), holds, strict=True)
+        own, shared = tuple(max(4, round(part)) if held else None for part, held in parts), None
+    elif rng.random() < 0.05:
+        shared = None
+    twice = (bool(rng.random() < 0.5),) * 3
+    read_bw = _limited(rng, 32, 8192, 0.45)
+    return ChainLevel(
+        name=name, holds=holds, tensor_bytes=own, shared_bytes=shared, double_buffer=twice,
+        read_bw=read_bw, fanout=fanout,
+    )  # fmt: skip
+
+
+def _draw_fanout(rng: np.random.Generator) -> Fanout:
+    axes = []
+    for _ in range(int(rng.choice([1, 2, 3], p=[0.45, 0.45, 0.1]))):
+        units = log_uniform(rng, 2, 256)
+        units = _power_of_two(units) if rng.random() < 0.6 else units
+        dims = AXES[int(rng.integers(len(AXES)))]
+        axes.append(Axis(units, dims, bool(rng.random() < 0.95), bool(rng.random() < 0.93)))
+    return Fanout(tuple(axes))

@@ -54,7 +54,8 @@ def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
 
     Of `picks`, columns behind the legal ones say nothing.
     """
-    legal = one.seen.legal.copy()
+    context, choices = one.seen
+    legal = choices["legal"].copy()
     for place in range(one.picks.shape[1]):
         keep = np.flatnonzero(legal.sum(axis=1) > 1)
         if not len(keep):
@@ -63,7 +64,7 @@ def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
         picks = one.picks[keep, place]
         number = np.cumsum(legal[keep].reshape(-1)).reshape(len(keep), -1) - 1
         taken = number[np.arange(len(keep)), picks]
-        yield one.seen.context[keep], one.seen.choices[keep[owner], column], owner, taken, keep
+        yield context[keep], choices["features"][keep[owner], column], owner, taken, keep
         legal[keep, picks] = False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import torch
 
 from mapper.pretrained.network import Weights, fresh
 from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.training.experiment import Schedule
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
-from mapper.pretrained.training.schedule import Schedule, falling
 from mapper.pretrained.training.torch_networks import likelihood
 from marl_runs import Crew, pack_generator, unpack_generator
 
@@ -69,7 +70,7 @@ class PolicyTrainer:
         self.optimiser.zero_grad()
         loss.backward()
         for group in self.optimiser.param_groups:
-            group["lr"] = falling(plan.learning_rate, place / plan.steps)
+            group["lr"] = _falling(plan.learning_rate, place / plan.steps)
         torch.nn.utils.clip_grad_norm_(self._tensors.values(), 1.0)
         self.optimiser.step()
 
@@ -106,3 +107,8 @@ class PolicyTrainer:
         unpack_generator(self.rng, state["generator"])
         self.memory.load_state_dict(state["memory"], self.cost_model)
         self.done, self.calls, self.cpu_s = state["counters"]
+
+
+def _falling(rate: float, share: float) -> float:
+    """A rate that falls by a cosine from `rate` to a twentieth of it, as `share` goes to 1."""
+    return rate * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(share, 1.0))))
