@@ -250,6 +250,7 @@ class Summary:
         options: Options besides the common ones, as `asked` takes them.
         quick: Values of options under `--quick`.
         told: Prints the rows; true where something in them is wrong.
+        digits: Digits that count of fractions in the file; all where it is None.
     """
 
     doc: str | None
@@ -258,12 +259,14 @@ class Summary:
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
     told: Callable[[Sequence[Row], argparse.Namespace], object] = shown
+    digits: int | None = 6
 
     def run(self) -> bool:
         """Make, keep and tell all rows; whether something is wrong."""
         given = given_to(self)
         rows = self.rows(given)
-        write(given.out, rows[0], map(rounded, rows))
+        kept = rows if self.digits is None else [rounded(row, self.digits) for row in rows]
+        write(given.out, rows[0], kept)
         return bool(self.told(rows, given))
 
 

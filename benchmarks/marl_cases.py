@@ -25,7 +25,7 @@ from marl_common import atomic_write
 from marl_runs import mean_interval
 
 Run = dict[str, Any]
-CASES = {
+CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "compared": {
         "archgym": ("mobilenetv2.2", "resnet18.1", "vgg16.1", "alexnet.2"),
         "edge": ("mobilenetv2.7", "resnet18.10", "vgg16.8", "alexnet.4"),

@@ -58,13 +58,13 @@ def by_case(runs: list[Run], method: str, column: str = "best") -> dict[Any, np.
     return {name: np.array([run[column] for run in some]) for name, some in own.items()}
 
 
-def ratio(runs: list[Run], first: str, second: str) -> dict[str, float]:
+def ratio(runs: list[Run], first: str, second: str) -> Run:
     """How the first method's values stand to the second's, and on how many cases which is lower."""
     mine, other = by_case(runs, first), by_case(runs, second)
     both = [name for name in mine if name in other]
     found = two_level_ratio([mine[name] for name in both], [other[name] for name in both])
     logs = np.log([np.median(mine[name]) / np.median(other[name]) for name in both])
-    told = {"ratio": found.value, "from": found.low, "to": found.high, "p": found.p}
+    told: Run = {"ratio": found.value, "from": found.low, "to": found.high, "p": found.p}
     alike = np.abs(logs) < ROUNDED
     counts = {"tie": alike, "better": (logs < 0) & ~alike, "worse": (logs > 0) & ~alike}
     return {**told, **{name: int(some.sum()) for name, some in counts.items()}}
@@ -114,7 +114,7 @@ def method_rows(runs: list[Run]) -> list[Run]:
 
 def pair_rows(runs: list[Run]) -> list[Run]:
     """A row a cost model, objective and pair of methods."""
-    rows = [
+    rows: list[Run] = [
         {**told, "first": first, "second": second, **ratio(alike, first, second)}
         for told, alike in groups(runs)
         for first, second in PAIRS

@@ -67,8 +67,8 @@ def table(given: Any) -> list[dict[str, Any]]:
     for (network, method), own in found.items():
         mine, ours = over[network, method], over[network, "marl"]
         shapes = distinct_shapes(list(mine))
-        pair = ([np.array([values[name]]) for name in shapes] for values in (ours, mine))
-        ratio = two_level_ratio(*pair)
+        pair = [[np.array([values[name]]) for name in shapes] for values in (ours, mine)]
+        ratio = two_level_ratio(pair[0], pair[1])
         rows.append(
             {
                 "network": network,
