@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from scipy.stats import ttest_1samp
 
-from benchmarks.frame import Row, Table, rounded, write
+from benchmarks.frame import Row, Table, grouped, rounded, write
 from marl_runs import mean_interval, print_rows
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
@@ -57,9 +57,10 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     ``p`` is of a t test on the differences: how often chance alone would make them as large.
     """
-    by_case: dict[str, dict[str, float]] = {}
-    for row in rows:
-        by_case.setdefault(row["case"], {})[row["seed"]] = float(row["return_per_agent"])
+    by_case = {
+        case: {row["seed"]: float(row["return_per_agent"]) for row in own}
+        for case, own in grouped(rows, "case").items()
+    }
     table: list[dict[str, Any]] = []
     for case, values in by_case.items():
         mean, half = map(float, mean_interval(np.array(list(values.values()))))
