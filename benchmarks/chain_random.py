@@ -19,7 +19,7 @@ import numpy as np
 import layers
 from baselines import prove
 from baselines.optimal.chain_structures import ChainStructures
-from benchmarks.frame import Row, Table
+from benchmarks.frame import Row, Table, grouped
 from cost_models import ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
 from layers import DIMS
 from maestro_env import Problem
@@ -36,7 +36,6 @@ OPTIMA = {
 }
 """Layers that are proven in a second or so, of mobilenetv2 where none is named."""
 SAME = 1e-9
-AT_ONCE = 20_000
 
 
 def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
@@ -78,15 +77,11 @@ def near(layer: str, chip: str) -> dict[str, Any]:
         else list(range(len(p)))
         for p, at in zip(problem.space.parameters, best.tolist(), strict=True)
     ]  # fmt: skip
-    least, count, waiting = np.inf, 0, []
+    least, count = np.inf, 0
     for i, j in combinations(range(len(steps)), 2):
-        waiting.append(_with(best, (i, j), list(product(steps[i], steps[j]))))
-        if sum(map(len, waiting)) >= AT_ONCE:
-            least = min(least, float(problem.look(np.concatenate(waiting)).values.min()))
-            count, waiting = count + sum(map(len, waiting)), []
-    if waiting:
-        least = min(least, float(problem.look(np.concatenate(waiting)).values.min()))
-        count += sum(map(len, waiting))
+        near = _with(best, (i, j), list(product(steps[i], steps[j])))
+        least = min(least, float(problem.look(near).values.min()))
+        count += len(near)
     return _row(count, least / proof.value)
 
 
@@ -116,8 +111,7 @@ def keys(_: Any) -> Iterator[tuple[str, ...]]:
 
 def told(rows: list[Row], _: Any) -> bool:
     """Print the least ratio of each part; true where something is below."""
-    for part in {row["part"]: None for row in rows}:
-        mine = [row for row in rows if row["part"] == part]
+    for part, mine in grouped(rows, "part").items():
         count = sum(int(row["mappings"]) for row in mine)
         least = min(float(row["least_ratio"]) for row in mine)
         print(f"{part}: {count:,} mappings of {len(mine)} cases, the least at {least:.6g}")

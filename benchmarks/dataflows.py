@@ -16,7 +16,7 @@ from typing import Any
 
 import baselines
 from baselines import known_optimum, prove
-from benchmarks.frame import Row, Table, show
+from benchmarks.frame import Row, Table, grouped, show
 from maestro_env import DATAFLOWS, Problem
 from marl_runs import colour, geometric_mean, panel_grid, save_figure
 
@@ -49,8 +49,7 @@ def row_of(given: Any, chip: str, layer: str) -> Row:
 def summary(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Geometric means by chip."""
     table = []
-    for chip in {row["chip"]: None for row in found}:
-        here = [row for row in found if row["chip"] == chip]
+    for chip, here in grouped(found, "chip").items():
         means = {name: geometric_mean([row[name] for row in here]) for name in DATAFLOWS}
         best = geometric_mean([min(row[name] for name in DATAFLOWS) for row in here])
         table.append({"chip": chip, **means, "best of all": best})

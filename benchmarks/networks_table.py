@@ -14,7 +14,6 @@ comes again is no further evidence); p is Holm's over the table.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +93,9 @@ def table(given: Any) -> list[dict[str, Any]]:
 
 def distinct_shapes(names: list[str]) -> list[str]:
     """The first layer of each shape."""
-    found = {replace(layers.parse(name), name=""): name for name in reversed(names)}
-    return [name for name in names if name in found.values()]
+    return [
+        one.name for one, _ in layers.distinct(layers.parse(name).renamed(name) for name in names)
+    ]
 
 
 TABLE = Summary(

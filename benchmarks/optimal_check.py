@@ -18,7 +18,7 @@ import numpy as np
 
 import baselines
 from baselines import prove
-from benchmarks.frame import Table
+from benchmarks.frame import Table, grouped
 from maestro_env import Problem
 from tests.baselines.proofs import (
     brute_force,
@@ -107,8 +107,7 @@ def row_of(given: Any, part: str, problem: int) -> dict[str, Any]:
 
 def told(rows: list[dict[str, str]], _: Any) -> bool:
     """Print a line for each part; true where anything differs."""
-    for part in LOOK:
-        mine = [row for row in rows if row["part"] == part and row["mappings"] != "0"]
+    for part, mine in grouped((row for row in rows if row["mappings"] != "0"), "part").items():
         total = sum(int(row["mappings"]) for row in mine)
         wrong = sum(row["holds"] != "True" for row in mine)
         print(f"{part}: {len(mine)} problems, {total:,} mappings, {wrong} wrong")

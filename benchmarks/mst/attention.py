@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from benchmarks.frame import Table, in_turns, show
+from benchmarks.frame import Table, in_turns, shown
 from mst.attention import Attention, distances, visible
 from sparse_training import offset_attention
 
@@ -74,5 +74,5 @@ TABLE = Table(
     "mst-attention.csv",
     {"rounds": 7},
     {"rounds": 1},
-    lambda rows, _: show(rows),
+    shown,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.frame import Row, Table, show
+from benchmarks.frame import Row, Table, shown
 from mst.counting import flops_rows
 from mst.presets import PRESETS
 
@@ -44,5 +44,5 @@ TABLE = Table(
     lambda _: ((name,) for name in PRESETS),
     counted,
     "mst-flops.csv",
-    told=lambda rows, _: show(rows),
+    told=shown,
 )

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.frame import Row, Table, known, show, write
+from benchmarks.frame import Row, Table, grouped, known, show, write
 from marl_runs import mean_interval, panel_grid, save_figure
 from mst.arms import ARMS, arm_run
 from mst.config import PretrainConfig
@@ -38,7 +38,7 @@ from mst.presets import preset, three_phases
 from mst.switching import dense_above
 from mst.trainer import Pretrainer
 
-Runs = dict[int, Row]
+Runs = dict[str, Row]
 """Runs by their seed."""
 WINDOWS = 256
 TOKENS = {"search": 1_024_000, "rates": 4_096_000, "short": 4_096_000, "long": 16_384_000}
@@ -200,11 +200,9 @@ def chosen(rows: Iterable[Row]) -> dict[str, tuple[float, float]]:
 
 def means(rows: Iterable[Row]) -> list[Row]:
     """A row an arm and rate of a stage, above the best dense one by seeds that both have."""
-    found: dict[tuple[str, ...], Runs] = {}
-    for row in rows:
-        if row["stage"] != "rates":
-            key = tuple(row[name] for name in ("stage", "arm", "learning rate", "by density"))
-            found.setdefault(key, {})[int(row["seed"])] = row
+    some = (row for row in rows if row["stage"] != "rates")
+    groups = grouped(some, "stage", "arm", "learning rate", "by density")
+    found = {key: {row["seed"]: row for row in own} for key, own in groups.items()}
     table = []
     for (stage, arm, rate, power), runs in found.items():
         others = (found[key] for key in found if key[:2] == (stage, "dense"))

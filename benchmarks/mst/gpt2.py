@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.frame import Table, show
+from benchmarks.frame import Table, shown
 from benchmarks.mst.step import plain_step
 from mst.arms import arm_run
 from mst.config import PretrainConfig
@@ -207,5 +207,5 @@ TABLE = Table(
         "nanogpt": (Path, "its model.py"),
     },
     {"seconds": 1.0, "batch": 1, "arms": [PLAIN]},
-    lambda rows, _: show(rows),
+    shown,
 )

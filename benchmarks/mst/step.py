@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.frame import Table, in_turns, show
+from benchmarks.frame import Table, in_turns, shown
 from mst.config import PretrainConfig
 from mst.data.corpus import Corpus
 from mst.data.manifest import Manifest
@@ -103,5 +103,5 @@ TABLE = Table(
     "mst-step.csv",
     {"widths": [128, 256], "sparsities": [0.8, 0.9], "rounds": 7},
     {"rounds": 1},
-    lambda rows, _: show(rows),
+    shown,
 )

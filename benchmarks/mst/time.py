@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.frame import Table, show
+from benchmarks.frame import Table, shown
 from benchmarks.mst.step import noise
 from mst.arms import arm_run
 from mst.presets import preset
@@ -70,5 +70,5 @@ TABLE = Table(
     measure,
     options={"width": 256, "updates": 40, "preset": "small"},
     quick={"updates": 2},
-    told=lambda rows, _: show(rows),
+    told=shown,
 )
