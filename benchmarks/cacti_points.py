@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import Table, rounded
+from benchmarks.frame import Table
 
 SETTINGS = Path(__file__).with_suffix(".cfg").read_text(encoding="utf-8")
 WORD_BYTES = 8
@@ -24,7 +24,6 @@ SMALLEST = 512
 """Smallest memory that CACTI is asked for [B]: 64 words; below, energy goes with the power 0.78 of
 the capacity, area and leakage in proportion, as hwcomponents-cacti has it."""
 POWER = 0.78
-POINT = ("read_pj", "write_pj", "area_um2", "leakage_uw")
 NODES = (90, 65, 45, 32, 22)
 SIZES = tuple(sorted([*(1 << n for n in range(6, 26)), 108_000]))
 
@@ -60,15 +59,15 @@ def point(program: Path, size: int, node: int, cells: str) -> tuple[float, float
     return read * share**POWER, write * share**POWER, area, leakage * share
 
 
-def row_of(given: Any, node: int, size: int) -> dict[str, str]:
+def row_of(given: Any, node: int, size: int) -> tuple[str, ...]:
     """A memory's point."""
     found = point(given.cacti.resolve(), size, node, given.cells)
-    return rounded(dict(zip(POINT, found, strict=True)), 5)
+    return tuple(f"{value:.5g}" for value in found)
 
 
 TABLE = Table(
     __doc__,
-    ("node_nm", "capacity_bytes", *POINT),
+    ("node_nm", "capacity_bytes", "read_pj", "write_pj", "area_um2", "leakage_uw"),
     lambda given: product(given.nodes, given.sizes),
     row_of,
     options={

@@ -37,16 +37,16 @@ def read() -> dict[Case, tuple[float, float]]:
     return {case: (float(row["value"]), float(row["bound"])) for case, (row,) in rows.items()}
 
 
-def proven(given: Any, accelerator: str, layer: str, objective: str) -> dict[str, str]:
+def proven(given: Any, accelerator: str, layer: str, objective: str) -> tuple[str, str]:
     """Value and bound of a case, equal where the optimum is proven."""
     problem = Problem(layer, accelerator, objective)
     entry = baselines.known_optimum(problem)
     if entry is not None and entry.proven:
-        return {"value": repr(entry.value), "bound": repr(entry.value)}
+        return repr(entry.value), repr(entry.value)
     start = None if entry is None else entry.mapping
     proof = baselines.prove(problem, start=start, timeout=given.timeout)
     least = proof.value if proof.status == "optimal" else proof.bound
-    return {"value": repr(proof.value), "bound": repr(least)}
+    return repr(proof.value), repr(least)
 
 
 TABLE = Table(

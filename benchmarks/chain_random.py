@@ -38,7 +38,7 @@ OPTIMA = {
 SAME = 1e-9
 
 
-def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
+def beside_bounds(layer: str, chip: str, given: Any) -> tuple[int, float]:
     """Random mappings of some ways of spreading units beside the bounds of these."""
     problem = Problem(layers.parse(layer), chip)
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
@@ -63,10 +63,10 @@ def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
         count += len(values)
         if np.isfinite(values).any():
             least = min(least, float(values.min()) / low)
-    return _row(count, least)
+    return count, least
 
 
-def near(layer: str, chip: str) -> dict[str, Any]:
+def near(layer: str, chip: str) -> tuple[int, float]:
     """The neighbours of a proven optimum beside it."""
     problem = Problem(layers.parse(layer), chip)
     proof = prove(problem)
@@ -82,7 +82,7 @@ def near(layer: str, chip: str) -> dict[str, Any]:
         near = _with(best, (i, j), list(product(steps[i], steps[j])))
         least = min(least, float(problem.look(near).values.min()))
         count += len(near)
-    return _row(count, least / proof.value)
+    return count, least / proof.value
 
 
 def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int]]) -> IntArray:
@@ -91,13 +91,10 @@ def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int
     return actions
 
 
-def _row(count: int, ratio: float) -> dict[str, Any]:
-    return {"mappings": count, "least_ratio": repr(ratio), "holds": ratio >= 1 - SAME}
-
-
-def row(given: Any, part: str, chip: str, _: str, layer: str) -> dict[str, Any]:
+def row(given: Any, part: str, chip: str, _: str, layer: str) -> tuple[int, str, bool]:
     """Of a case, by how much the least value is above its bound or optimum."""
-    return near(layer, chip) if part == "near" else beside_bounds(layer, chip, given)
+    count, ratio = near(layer, chip) if part == "near" else beside_bounds(layer, chip, given)
+    return count, repr(ratio), ratio >= 1 - SAME
 
 
 def keys(_: Any) -> Iterator[tuple[str, ...]]:

@@ -279,7 +279,8 @@ class Table:
         columns: Those of the key, then those that `row` gives, and `cpu_s` where it is measured;
             or what gives them by the options.
         keys: Keys of the rows that the options ask for.
-        row: The further columns of a key, of the options and the key; or of several rows.
+        row: Of the options and a key its row, or a list of its rows: the further columns by name,
+            or a tuple of what they hold but for `cpu_s`.
         file: Where rows go by default, in docs/data; nowhere where it is empty.
         options: Options besides the common ones, as `asked` takes them.
         quick: Values of options under `--quick`.
@@ -290,7 +291,7 @@ class Table:
     doc: str | None
     columns: Sequence[str] | Callable[[argparse.Namespace], Sequence[str]]
     keys: Callable[[argparse.Namespace], Iterable[Sequence[Any]]]
-    row: Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]]
+    row: Callable[..., Any]
     file: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
@@ -309,7 +310,11 @@ class Table:
 
         def row(*key: Any) -> Sequence[Mapping[str, Any]]:
             found = self.row(given, *key)
-            some = [found] if isinstance(found, Mapping) else found
+            names = [name for name in columns[len(key) :] if name != "cpu_s"]
+            some = [
+                dict(zip(names, one, strict=True)) if isinstance(one, tuple) else one
+                for one in (found if isinstance(found, list) else [found])
+            ]
             for one in some:
                 print(*key, *one.values(), flush=True)
             return some

@@ -96,14 +96,13 @@ def seconds(nests: Any, stepwise: bool, runs: int) -> float:
     return best
 
 
-def row_of(given: Any, table: str, memories: int, name: str) -> Row:
+def row_of(given: Any, table: str, memories: int, name: str) -> tuple[float, float]:
     """Nests a second of a layer, and the share of the clock."""
     rng, layer = np.random.default_rng(memories), layers.get(name)
     drawn = (random_nest(rng, layer, memories, WHOLE[table]) for _ in range(given.nests))
     records = np.concatenate([record_of(nest) for nest in drawn])
     whole, without = (seconds(records, stepwise, given.runs) for stepwise in (True, False))
-    figures = (round(given.nests / whole), round(1 - without / whole, 2))
-    return dict(zip(FIGURES, figures, strict=True))
+    return round(given.nests / whole), round(1 - without / whole, 2)
 
 
 def told(rows: list[Row], _: Any) -> None:

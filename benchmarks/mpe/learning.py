@@ -30,7 +30,6 @@ CASES = {
     "shared-folded": ("shared", "state", "folded"),
     "neighbor": ("neighbor", "joint", "batched"),
 }
-COLUMNS = ("case", "seed", "episodes", "mean_over", "return_per_agent", "processor_s")
 
 
 def config_of(case: str, episodes: int) -> TrainConfig:
@@ -42,14 +41,13 @@ def config_of(case: str, episodes: int) -> TrainConfig:
     )  # fmt: skip
 
 
-def train(given: Any, case: str, seed: int) -> Row:
+def train(given: Any, case: str, seed: int) -> tuple[float, ...]:
     """Train once; the mean return of an agent over the last episodes."""
     torch.set_num_threads(1)
     start = time.process_time()
     history = Trainer(config_of(case, given.episodes), seed).run(given.episodes)
     spent = time.process_time() - start
-    values = (given.episodes, given.last, history.mean(given.last), spent)
-    return dict(zip(COLUMNS[2:], values, strict=True))
+    return given.episodes, given.last, history.mean(given.last), spent
 
 
 def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -89,7 +87,7 @@ def told(rows: list[Row], given: Any) -> None:
 
 TABLE = Table(
     __doc__,
-    COLUMNS,
+    ("case", "seed", "episodes", "mean_over", "return_per_agent", "processor_s"),
     lambda given: ((case, seed) for seed, case in product(given.seeds, given.cases)),
     train,
     "mpe-learning.csv",

@@ -140,7 +140,7 @@ def _above(config: PretrainConfig) -> dict[str, float]:
 
 def trained(
     given: Any, stage: str, arm: str, rate: float, by_density: float, seed: int
-) -> dict[str, Any]:
+) -> tuple[Any, ...]:
     """How one run ends."""
     torch.set_num_threads(1)
     config, tokens = planned(stage, arm, rate, by_density, given.device)
@@ -155,15 +155,9 @@ def trained(
     else:
         found = result_of(trainer, given.text, WINDOWS)
         bits, density = found["bpb"], found["density"]
-    return {
-        "device": torch.cuda.get_device_name() if given.device == "cuda" else "cpu",
-        "tokens": tokens,
-        "density": f"{density:.2f}",
-        "files": f"{bits['files']:.4f}",
-        "package": f"{bits['package']:.4f}",
-        "FLOPs": f"{trainer.work.theory.total:.4e}",
-        "training s": f"{trainer.cpu_s:.1f}",
-    }
+    device = torch.cuda.get_device_name() if given.device == "cuda" else "cpu"
+    ends = (f"{density:.2f}", f"{bits['files']:.4f}", f"{bits['package']:.4f}")
+    return device, tokens, *ends, f"{trainer.work.theory.total:.4e}", f"{trainer.cpu_s:.1f}"
 
 
 def keys(given: Any) -> Iterator[tuple[str, str, float, float, int]]:
