@@ -117,7 +117,7 @@ def tables(rows: list[dict[str, str]]) -> str:
 
 def row_of(
     given: Any, model: str, accelerator: str, objective: str, layer: str
-) -> list[dict[str, Any]]:
+) -> list[tuple[str, float, bool]]:
     """Ratios by level of a shape, and boxes by rule where its rules are asked for."""
     problem = Problem(layers.parse(layer), accelerator, objective, MODELS[model])
     proof = prove(problem)
@@ -127,7 +127,7 @@ def row_of(
         rows += [(level, ratio, proof.proven) for level, ratio in levels]
     if layer in given.layers:
         rows += [(rule, *boxes_without(rule, problem, proof, given.boxes)) for rule in RULES]
-    return [dict(zip(GIVEN, row, strict=True)) for row in rows]
+    return rows
 
 
 def keys(given: Any) -> Iterator[tuple[str, ...]]:
