@@ -17,16 +17,8 @@ from mapper.clustering import cluster, collect, correlate
 from mapper.clustering.library import write
 
 LAYERS = (
-    "mobilenetv2.4",
-    "mobilenetv2.14",
-    "mobilenetv2.30",
-    "resnet18.5",
-    "resnet50.1",
-    "resnet50.40",
-    "vgg16.4",
-    "alexnet.1",
-    "bert_base.0",
-    "mlp.0",
+    *("mobilenetv2.4", "mobilenetv2.14", "mobilenetv2.30", "resnet18.5", "resnet50.1"),
+    *("resnet50.40", "vgg16.4", "alexnet.1", "bert_base.0", "mlp.0"),
 )
 ACCELERATORS = ("edge", "archgym")
 FOLDER = Path(__file__).parent.parent / "mapper" / "clustering" / "assignments"
@@ -39,19 +31,9 @@ def main() -> None:
         data = collect(problem, given.policy, given.samples, given.seed)
         data = data.choosing(problem.space.nvec > 1)
         tree = cluster(correlate(data.best(), data.names, data.categorical))
-        write(
-            given.out / f"{accelerator}-{layer}.yaml",
-            tree,
-            problem.layer,
-            problem.accelerator,
-            {
-                "layer": layer,
-                "accelerator": accelerator,
-                "objective": given.objective,
-                "cost_model": problem.cost_model.name,
-                "policy": given.policy,
-                "samples": given.samples,
-                "seed": given.seed,
-            },
-        )
+        told = {"layer": layer, "accelerator": accelerator, "objective": given.objective}
+        told |= {"cost_model": problem.cost_model.name, "policy": given.policy}
+        told |= {"samples": given.samples, "seed": given.seed}
+        path = given.out / f"{accelerator}-{layer}.yaml"
+        write(path, tree, problem.layer, problem.accelerator, told)
         print(accelerator, layer, len(data.names), "parameters", tree.suggested(), "agents")

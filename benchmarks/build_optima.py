@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -29,18 +30,15 @@ CHIPS = ("edge", "cloud", "archgym")
 OBJECTIVES = ("edp", "latency")
 
 
-def problems(objectives: list[str], chips: list[str]) -> Iterator[tuple[str, Problem]]:
+def problems() -> Iterator[tuple[str, Problem]]:
     """Every distinct problem and its chip's name."""
     seen = set()
-    for objective in objectives:
-        for chip in chips:
-            for network in layers.networks(language=False):
-                for number, layer in enumerate(layers.network(network)):
-                    problem = Problem(layer.renamed(f"{network}.{number}"), chip, objective)
-                    key = problem_key(problem)
-                    if key not in seen:
-                        seen.add(key)
-                        yield chip, problem
+    for objective, chip, network in product(OBJECTIVES, CHIPS, layers.networks(language=False)):
+        for number, layer in enumerate(layers.network(network)):
+            problem = Problem(layer.renamed(f"{network}.{number}"), chip, objective)
+            if problem_key(problem) not in seen:
+                seen.add(problem_key(problem))
+                yield chip, problem
 
 
 def first_value(problem: Problem) -> Mapping | None:
@@ -116,39 +114,32 @@ def summary(entries: list[Optimum]) -> str:
 def main() -> None:
     given = asked(
         __doc__,
-        objectives=",".join(OBJECTIVES),
-        chips=",".join(CHIPS),
         timeout=60.0,
         file=FILE,
         part=(share_of, "which share of what is open, of how many"),
         take=([Path], "libraries to take over"),
         check=False,
     )
-    wanted = list(problems(given.objectives.split(","), given.chips.split(",")))
-    known = best_known([FILE, given.file, *given.take])
+    wanted, known = list(problems()), best_known([FILE, given.file, *given.take])
     if given.check:
         check(wanted, known)
         return
-    share, shares = given.part or (0, 1)
-    if shares > 1:
+    if given.part is not None:
+        share, shares = given.part
         library = best_known([FILE])
         wanted = [(c, p) for c, p in wanted if not solved(p, library.get(problem_key(p)))]
         wanted = wanted[share::shares]
-    default = given.objectives == ",".join(OBJECTIVES) and given.chips == ",".join(CHIPS)
-    # entries that this run does not look at stay in the library, unless it looks at all
-    kept = known if given.file == FILE and not default else {}
     current: dict[str, Optimum] = {}
     began = time.process_time()
     for number, (chip, problem) in enumerate(wanted):
         entry = known.get(problem_key(problem))
-        if entry is not None and not holds(problem, entry):
-            entry = None
         if not solved(problem, entry):
-            entry = built(problem, chip, entry, given.timeout)
+            start = entry if entry is not None and holds(problem, entry) else None
+            entry = built(problem, chip, start, given.timeout)
         if entry is not None:
             current[entry.key] = entry
         if number % 20 == 19:
             write_optima(given.file, {**known, **current}.values())
-    write_optima(given.file, {**kept, **current}.values())
+    write_optima(given.file, current.values())
     print(summary(list(current.values())) if current else "nothing to do")
     print(f"{time.process_time() - began:.0f} s of processor time now")

@@ -18,40 +18,12 @@ from typing import Any
 
 from benchmarks.frame import Table
 
-SETTINGS = """
--cache type "ram"
--tag size (b) 0
--associativity 1
--UCA bank 1
--read-write port 1
--exclusive read port 0
--exclusive write port 0
--single ended read ports 0
--page size (bits) 0
--Data array cell type - "itrs-{cells}"
--Data array peripheral type - "itrs-{cells}"
--Tag array cell type - "itrs-{cells}"
--Tag array peripheral type - "itrs-{cells}"
--operating temperature (K) 300
--access mode (normal, sequential, fast) - "fast"
--design objective (weight delay, dynamic power, leakage power, cycle time, area) 0:0:1000000:0:0
--deviate (delay, dynamic power, leakage power, cycle time, area) 20:10:100000:100:100
--Optimize ED or ED^2 (ED, ED^2, NONE): "ED^2"
--Cache model (NUCA, UCA)  - "UCA"
--Wire signaling (fullswing, lowswing, default) - "Global_30"
--Wire inside mat - "semi-global"
--Wire outside mat - "semi-global"
--Interconnect projection - "normal"
--Add ECC - "false"
--Print level (DETAILED, CONCISE) - "DETAILED"
--Force cache config - "false"
-"""
+SETTINGS = Path(__file__).with_suffix(".cfg").read_text(encoding="utf-8")
 WORD_BYTES = 8
 SMALLEST = 512
 """Smallest memory that CACTI is asked for [B]: 64 words; below, energy goes with the power 0.78 of
 the capacity, area and leakage in proportion, as hwcomponents-cacti has it."""
 POWER = 0.78
-POINT = ("read_pj", "write_pj", "area_um2", "leakage_uw")
 NODES = (90, 65, 45, 32, 22)
 SIZES = tuple(sorted([*(1 << n for n in range(6, 26)), 108_000]))
 
@@ -70,9 +42,8 @@ def simulate(program: Path, size: int, node: int, cells: str) -> tuple[float, fl
         command = [str(program), "-infile", str(config)]
         subprocess.run(command, cwd=program.parent, capture_output=True, check=True)
         with Path(f"{config}.out").open(encoding="utf-8") as text:
-            row = {
-                key.strip(): value for key, value in list(csv.DictReader(text))[-1].items() if key
-            }
+            last = list(csv.DictReader(text))[-1]
+            row = {key.strip(): value for key, value in last.items() if key}
     return (
         float(row["Dynamic read energy (nJ)"]) * 1000 / WORD_BYTES,
         float(row["Dynamic write energy (nJ)"]) * 1000 / WORD_BYTES,
@@ -88,20 +59,15 @@ def point(program: Path, size: int, node: int, cells: str) -> tuple[float, float
     return read * share**POWER, write * share**POWER, area, leakage * share
 
 
-def row_of(given: Any, node: int, size: int) -> dict[str, str]:
+def row_of(given: Any, node: int, size: int) -> tuple[str, ...]:
     """A memory's point."""
-    return dict(
-        zip(
-            POINT,
-            (f"{v:.5g}" for v in point(given.cacti.resolve(), size, node, given.cells)),
-            strict=True,
-        )
-    )
+    found = point(given.cacti.resolve(), size, node, given.cells)
+    return tuple(f"{value:.5g}" for value in found)
 
 
 TABLE = Table(
     __doc__,
-    ("node_nm", "capacity_bytes", *POINT),
+    ("node_nm", "capacity_bytes", "read_pj", "write_pj", "area_um2", "leakage_uw"),
     lambda given: product(given.nodes, given.sizes),
     row_of,
     options={

@@ -8,52 +8,45 @@ What the library of optima has is taken from it; the rest is proven here. Where 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import baselines
 from benchmarks import marl_cases
-from benchmarks.frame import DATA, Table, known
+from benchmarks.frame import DATA, Table, grouped, known
 from maestro_env import Problem
 
 FILE = "case-optima.csv"
 Case = tuple[str, str, str]
 
 
-def cases() -> Iterator[Case]:
+def cases() -> dict[Case, None]:
     """Accelerator, layer and objective of every case, those of Table III included."""
-    seen = set()
-    for kind in ("compared", "table3"):
-        for accelerator, layers in marl_cases.CASES[kind].items():
-            for layer in layers:
-                for objective in marl_cases.OBJECTIVES:
-                    case = (accelerator, layer, objective)
-                    if case not in seen and not (kind == "table3" and objective == "energy"):
-                        seen.add(case)
-                        yield case
+    return dict.fromkeys(
+        (accelerator, layer, objective)
+        for kind in ("compared", "table3")
+        for accelerator, layers in marl_cases.CASES[kind].items()
+        for layer, objective in product(layers, marl_cases.OBJECTIVES)
+        if (kind, objective) != ("table3", "energy")
+    )
 
 
 def read() -> dict[Case, tuple[float, float]]:
     """Value and bound of each case of the file."""
-    return {
-        (row["accelerator"], row["layer"], row["objective"]): (
-            float(row["value"]),
-            float(row["bound"]),
-        )
-        for row in known(DATA / FILE)
-    }
+    rows = grouped(known(DATA / FILE), "accelerator", "layer", "objective")
+    return {case: (float(row["value"]), float(row["bound"])) for case, (row,) in rows.items()}
 
 
-def proven(given: Any, accelerator: str, layer: str, objective: str) -> dict[str, str]:
+def proven(given: Any, accelerator: str, layer: str, objective: str) -> tuple[str, str]:
     """Value and bound of a case, equal where the optimum is proven."""
     problem = Problem(layer, accelerator, objective)
     entry = baselines.known_optimum(problem)
     if entry is not None and entry.proven:
-        return {"value": repr(entry.value), "bound": repr(entry.value)}
+        return repr(entry.value), repr(entry.value)
     start = None if entry is None else entry.mapping
     proof = baselines.prove(problem, start=start, timeout=given.timeout)
     least = proof.value if proof.status == "optimal" else proof.bound
-    return {"value": repr(proof.value), "bound": repr(least)}
+    return repr(proof.value), repr(least)
 
 
 TABLE = Table(

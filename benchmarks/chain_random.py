@@ -19,7 +19,7 @@ import numpy as np
 import layers
 from baselines import prove
 from baselines.optimal.chain_structures import ChainStructures
-from benchmarks.frame import Row, Table
+from benchmarks.frame import Row, Table, grouped
 from cost_models import ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
 from layers import DIMS
 from maestro_env import Problem
@@ -36,10 +36,9 @@ OPTIMA = {
 }
 """Layers that are proven in a second or so, of mobilenetv2 where none is named."""
 SAME = 1e-9
-AT_ONCE = 20_000
 
 
-def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
+def beside_bounds(layer: str, chip: str, given: Any) -> tuple[int, float]:
     """Random mappings of some ways of spreading units beside the bounds of these."""
     problem = Problem(layers.parse(layer), chip)
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
@@ -64,10 +63,10 @@ def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
         count += len(values)
         if np.isfinite(values).any():
             least = min(least, float(values.min()) / low)
-    return _row(count, least)
+    return count, least
 
 
-def near(layer: str, chip: str) -> dict[str, Any]:
+def near(layer: str, chip: str) -> tuple[int, float]:
     """The neighbours of a proven optimum beside it."""
     problem = Problem(layers.parse(layer), chip)
     proof = prove(problem)
@@ -78,16 +77,12 @@ def near(layer: str, chip: str) -> dict[str, Any]:
         else list(range(len(p)))
         for p, at in zip(problem.space.parameters, best.tolist(), strict=True)
     ]  # fmt: skip
-    least, count, waiting = np.inf, 0, []
+    least, count = np.inf, 0
     for i, j in combinations(range(len(steps)), 2):
-        waiting.append(_with(best, (i, j), list(product(steps[i], steps[j]))))
-        if sum(map(len, waiting)) >= AT_ONCE:
-            least = min(least, float(problem.look(np.concatenate(waiting)).values.min()))
-            count, waiting = count + sum(map(len, waiting)), []
-    if waiting:
-        least = min(least, float(problem.look(np.concatenate(waiting)).values.min()))
-        count += sum(map(len, waiting))
-    return _row(count, least / proof.value)
+        near = _with(best, (i, j), list(product(steps[i], steps[j])))
+        least = min(least, float(problem.look(near).values.min()))
+        count += len(near)
+    return count, least / proof.value
 
 
 def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int]]) -> IntArray:
@@ -96,13 +91,10 @@ def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int
     return actions
 
 
-def _row(count: int, ratio: float) -> dict[str, Any]:
-    return {"mappings": count, "least_ratio": repr(ratio), "holds": ratio >= 1 - SAME}
-
-
-def row(given: Any, part: str, chip: str, _: str, layer: str) -> dict[str, Any]:
+def row(given: Any, part: str, chip: str, _: str, layer: str) -> tuple[int, str, bool]:
     """Of a case, by how much the least value is above its bound or optimum."""
-    return near(layer, chip) if part == "near" else beside_bounds(layer, chip, given)
+    count, ratio = near(layer, chip) if part == "near" else beside_bounds(layer, chip, given)
+    return count, repr(ratio), ratio >= 1 - SAME
 
 
 def keys(_: Any) -> Iterator[tuple[str, ...]]:
@@ -116,8 +108,7 @@ def keys(_: Any) -> Iterator[tuple[str, ...]]:
 
 def told(rows: list[Row], _: Any) -> bool:
     """Print the least ratio of each part; true where something is below."""
-    for part in {row["part"]: None for row in rows}:
-        mine = [row for row in rows if row["part"] == part]
+    for part, mine in grouped(rows, "part").items():
         count = sum(int(row["mappings"]) for row in mine)
         least = min(float(row["least_ratio"]) for row in mine)
         print(f"{part}: {count:,} mappings of {len(mine)} cases, the least at {least:.6g}")

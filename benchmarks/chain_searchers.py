@@ -11,7 +11,6 @@ Values are over the physical bound of the objective. Fails where a searcher find
 from __future__ import annotations
 
 import math
-import statistics
 import time
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -20,10 +19,11 @@ from typing import Any
 
 import baselines
 from baselines import SearcherError
-from benchmarks.frame import Row, Table, known, refuse, write
+from benchmarks.frame import Row, Table, grouped, known, refuse, write
 from benchmarks.house_hashes import comparable
 from cost_models import CHAINS
 from maestro_env import Problem
+from marl_runs import geometric_mean
 
 LAYERS = ("mobilenetv2.2", "resnet18.2", "vgg16.1", "gemm:M=128,N=768,K=768")
 
@@ -36,15 +36,10 @@ def of_any_depth() -> list[str]:
 
 def summary(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """A row a method: the geometric mean of value over bound, by chip and objective."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for row in rows:
-        columns = found.setdefault(row["method"], {})
-        column = f"{row['chip']} {row['objective']}"
-        columns.setdefault(column, []).append(math.log(float(row["ratio"])))
-    means = {
-        method: {column: math.exp(statistics.fmean(logs)) for column, logs in columns.items()}
-        for method, columns in found.items()
-    }
+    means: dict[str, dict[str, float]] = {}
+    for (method, *column), own in grouped(rows, "method", "chip", "objective").items():
+        ratios = [float(row["ratio"]) for row in own]
+        means.setdefault(method, {})[" ".join(column)] = geometric_mean(ratios)
     order = sorted(means, key=lambda method: math.prod(means[method].values()))
     return [
         {"method": method} | {column: f"{mean:.3g}" for column, mean in means[method].items()}
@@ -58,7 +53,7 @@ def summed(given: Any) -> None:
     write(given.summary, means[0], means)
 
 
-def searched(given: Any, method: str, chip: str, layer: str, objective: str, seed: int) -> Row:
+def searched(given: Any, method: str, chip: str, layer: str, objective: str, seed: int) -> Any:
     """The row of one search."""
     problem = Problem(layer, chip, objective)
     start = time.process_time()
@@ -67,11 +62,8 @@ def searched(given: Any, method: str, chip: str, layer: str, objective: str, see
     except SearcherError as error:
         refuse(str(error))
     assert problem.bound is not None
-    return {
-        "samples": problem.samples,
-        "ratio": f"{found.best_value / problem.bound:.4g}",
-        "cpu_seconds": f"{time.process_time() - start:.2f}",
-    }
+    spent = time.process_time() - start
+    return problem.samples, f"{found.best_value / problem.bound:.4g}", f"{spent:.2f}"
 
 
 def told(rows: list[Row], _: Any) -> bool:

@@ -6,16 +6,13 @@ python -m benchmarks chips resnet18 [--samples N]  # ResNet-18 whole on every ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import baselines
-import cost_models
-import layers
-from benchmarks.frame import asked, show
+from benchmarks.frame import Row, Summary
 from cost_models import PRESETS, Accelerator, Cost
 from cost_models.prices import chip_prices, open_levels
-from layers import Layer
+from layers import Layer, distinct
 from maestro_env import MapSpace, Problem
 
 AREAS = {
@@ -59,7 +56,8 @@ def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
     return searched(Problem(layer, chip, "edp", space=space, budget=samples))
 
 
-def area() -> None:
+def area(_: Any) -> list[Row]:
+    """A row a chip: our areas beside the published one [mm^2]."""
     rows = []
     for name, chip in PRESETS.items():
         if open_levels(chip):
@@ -74,20 +72,18 @@ def area() -> None:
         published, source = AREAS.get(name, ("-", "no chip"))
         row = {"chip": name, "PEs": chip.num_pes, **{n: part / 1e6 for n, part in named}}
         rows.append(row | {"known [mm^2]": published, "source": source})
-    show(rows)
+    return rows
 
 
-def resnet18(samples: int, chips: Iterable[str]) -> None:
+def resnet18(given: Any) -> list[Row]:
+    """A row a chip: the network's time, energy and share of the peak."""
+    samples = given.samples
     print(
         f"least EDP of {samples:,} samples a shape of annealing, seed 0; filters are tiled where "
         "PEs have capacities a tensor; PEs that have registers alone hold one output"
     )
-    rows = []
-    shapes: dict[Layer, int] = {}
-    for layer in layers.network("resnet18"):
-        shape = layer.renamed("")
-        shapes[shape] = shapes.get(shape, 0) + 1
-    for name in chips:
+    rows, shapes = [], dict(distinct("resnet18"))
+    for name in given.chips:
         chip = PRESETS[name]
         own = any(chip.levels[2].tensor_bytes)
         tiny = own and (chip.in_elements().l1_bytes or 0) < UNIT_ELEMENTS
@@ -114,18 +110,13 @@ def resnet18(samples: int, chips: Iterable[str]) -> None:
                 "of peak": rate / chip.peak_macs_per_cycle,
             }
         )
-    show(rows)
+    return rows
 
 
-def main() -> None:
-    given = asked(
-        __doc__,
-        what_=(str, None, ("area", "resnet18")),
-        samples=2000,
-        chips=list(PRESETS),
-    )
-    print(cost_models.load("exact"))
-    if given.what == "area":
-        area()
-    else:
-        resnet18(given.samples, given.chips)
+WHAT = {"area": area, "resnet18": resnet18}
+TABLE = Summary(
+    __doc__,
+    lambda given: WHAT[given.what](given),
+    options={"what_": (str, None, WHAT), "samples": 2000, "chips": list(PRESETS)},
+    quick={"samples": 20},
+)

@@ -19,18 +19,15 @@ import yaml
 
 import cost_models
 import layers
+from benchmarks.frame import Row, Summary
+from benchmarks.published.nvdla import ATOM, KB, WINOGRAD_FILTERS, WINOGRAD_MACS, rounded
 from cost_models import PRESETS, Accelerator, Cost, Mapping
 from layers import Layer
 
 DATA = Path(__file__).with_name("nvdla_alexnet.yaml")
 CHIP = PRESETS["nvdla-full"]
 MODEL = cost_models.load("exact", padding="free")
-KB = 1024.0
 TENSORS = ("input", "filter", "output")
-WINOGRAD_FILTERS, WINOGRAD_MACS = 16 / 9, 2.25
-"""Of 3 x 3 taps: a transformed filter has 4 x 4, and 4 outputs take 16 multiplications, not 36."""
-ATOM = 16
-"""The sheet rounds channels up to whole atoms of 16."""
 
 
 class Compared(NamedTuple):
@@ -84,25 +81,16 @@ def published_of(row: dict[str, Any]) -> dict[str, float]:
 def plain_of(layer: Layer, row: dict[str, Any]) -> dict[str, float]:
     """NVDLA's figures of an image without what the chip does besides the layer's arithmetic."""
     found, batch = published_of(row), row.get("batch", 1)
-    channels, filters = _atoms(layer.C), _atoms(layer.K * batch) / batch
+    channels, filters = rounded(layer.C, ATOM), rounded(layer.K * batch, ATOM) / batch
     if row.get("winograd"):
         found["filter"] /= WINOGRAD_FILTERS
         found["cycles"] *= WINOGRAD_MACS
     if "pooled" in row:
         found["output"] *= layer.out_y * layer.out_x / row["pooled"] ** 2
-    found["output"] *= layer.K / _atoms(layer.K)
-    found["cycles"] *= _rounded(layer.C, CHIP.simd_lanes) / channels
-    found["cycles"] *= _rounded(layer.K, CHIP.num_pes) / filters
+    found["output"] *= layer.K / rounded(layer.K, ATOM)
+    found["cycles"] *= rounded(layer.C, CHIP.simd_lanes) / channels
+    found["cycles"] *= rounded(layer.K, CHIP.num_pes) / filters
     return found
-
-
-def _rounded(n: int, unit: int) -> int:
-    return -(-n // unit) * unit
-
-
-def _atoms(channels: int) -> int:
-    """Channels as the sheet has them."""
-    return _rounded(channels, ATOM)
 
 
 def compare(path: Path = DATA) -> Iterator[Compared]:
@@ -125,12 +113,14 @@ def compare(path: Path = DATA) -> Iterator[Compared]:
         yield Compared(layer.name, row.get("groups", 1), ours, theirs, plain_of(layer, row))
 
 
-def main() -> None:
-    print(MODEL)
-    print("KB of an image over the DRAM boundary, MAC cycles: ours / published / published, plain")
-    for found in compare():
-        cells = [
-            f"{found.ours[name]:9,.1f} {found.published[name]:9,.1f} {found.plain[name]:9,.1f}"
-            for name in (*TENSORS, "cycles")
-        ]
-        print(f"{found.name:6} x{found.times}  " + "  |".join(cells))
+def rows(_: Any) -> list[Row]:
+    """A row a layer and figure: ours, NVDLA's, and NVDLA's without what no layer says."""
+    return [
+        {"layer": found.name, "times": found.times, "figure": name}
+        | {of: getattr(found, of)[name] for of in ("ours", "published", "plain")}
+        for found in compare()
+        for name in (*TENSORS, "cycles")
+    ]
+
+
+TABLE = Summary(__doc__, rows)

@@ -1,31 +1,31 @@
 """The exact model's counts beside those of Timeloop, AccelForge and ZigZag, from a table of theirs.
 
-    python -m benchmarks crosscheck TABLE.csv [--halo-time retain] [--timeloop PROGRAM]
+    python -m benchmarks crosscheck TABLE.csv [--timeloop PROGRAM]
 
 A row of the table is a dividing mapping of a layer, a tool, a metric and the tool's count; the
 sample tests/cost_models/data/crosscheck_sample.csv has all tools. Tools: Timeloop 3.0.3, AccelForge
 1.0.467 (whole tiles, and sliding), ZigZag 3.9.1 (moves, and words), and two brute-force walks that
 fetch anew what changed (`brute-reload`) or keep what they hold (`brute-retain`).
 
-With the path of `timeloop-model` Timeloop is run too: the counts that the table has of it are made
-again, and the table's mappings are counted with every choice of tensors that pass a level. With
-``--write FILE`` those counts are kept, and with ``--sums FILE`` how many of them are equal.
+With the path of `timeloop-model` Timeloop is run too, on the table's mappings with every choice of
+tensors that pass a level. With ``--write FILE`` its counts are kept, and with ``--sums FILE`` how
+many of them are equal.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import cost_models
 from benchmarks.crosscheck_timeloop_rules import slid
-from benchmarks.dividing_mapping import KEY, NO_BYPASS, DividingMapping
-from benchmarks.frame import asked, known, write
+from benchmarks.dividing_mapping import KEY, NO_BYPASS, DividingMapping, passing
+from benchmarks.frame import asked, known, show, write
 from cost_models import Accelerator
 
 MEANING = {
@@ -138,57 +138,45 @@ def _counts(case: DividingMapping, halo_time: str) -> dict[str, int]:
     return cost.counts
 
 
-def report(table: list[dict[str, str]], halo_time: str | None) -> None:
+def report(table: list[dict[str, str]]) -> None:
     """Print how many counts of each tool are equal, and why others are not."""
-    equal = Counter[str]()
-    all_rows = Counter[str]()
-    causes = Counter[tuple[str, str, str]]()
-    for found in compare(table, halo_time):
-        tool = found.row["tool"]
-        all_rows[tool] += 1
-        equal[tool] += found.equal
-        if not found.equal:
-            causes[tool, found.row["metric"], found.cause or "NO CAUSE NAMED"] += 1
-    for tool, rows in sorted(all_rows.items()):
+    found = [(one.row["tool"], one.row["metric"], one) for one in compare(table)]
+    total = Counter(tool for tool, *_ in found)
+    equal = Counter(tool for tool, _, one in found if one.equal)
+    for tool, rows in sorted(total.items()):
         print(f"{tool:18} {equal[tool]:5} of {rows} counts equal")
-    for (tool, metric, cause), rows in sorted(causes.items()):
+    differ = ((*of, one.cause or "NO CAUSE NAMED") for *of, one in found if not one.equal)
+    for (tool, metric, cause), rows in sorted(Counter(differ).items()):
         print(f"  {rows:4} {tool:18} {metric:12} {cause}")
 
 
-def run_timeloop(args: argparse.Namespace, table: list[dict[str, str]]) -> None:
+def run_timeloop(given: Any) -> None:
     """Run Timeloop on the mappings of a table, and report how its counts relate to ours."""
     from benchmarks import crosscheck_timeloop as timeloop
 
-    program = timeloop.program_path(args.timeloop)
-    counted = [r for r in table if r["tool"] == "timeloop" and r["metric"] not in CYCLES]
-    equal, total = timeloop.of_the_table(program, counted)
-    print(f"timeloop, run here: {equal} of the table's {total} counts of it are the same")
-    lines = list(timeloop.lines(program, args.table))
-    write(args.write, lines[0], lines)
-    sums = Counter[tuple[str, str, str]]()
-    for found in timeloop.compare(lines):
-        some = found.row["l2_passes"] or found.row["l1_passes"]
-        sums[found.row["metric"], "some tensors" if some else "none", found.relation] += 1
-    for (metric, passing, relation), number in sorted(sums.items()):
-        print(f"{number:6} {metric:15} {passing:12} pass a level: {relation}")
+    lines = list(timeloop.lines(timeloop.program_path(given.timeloop), given.table))
+    write(given.write, lines[0], lines)
+    sums = Counter(
+        (one.row["metric"], "some tensors" if passing(one.row) else "none", one.relation)
+        for one in timeloop.compare(lines)
+    )
     names = ("metric", "pass_a_level", "relation", "counts")
-    rows = (dict(zip(names, (*key, n), strict=True)) for key, n in sorted(sums.items()))
-    write(args.sums, names, rows)
+    rows = [dict(zip(names, (*key, n), strict=True)) for key, n in sorted(sums.items())]
+    show(rows)
+    write(given.sums, names, rows)
 
 
 def main() -> None:
     given = asked(
         __doc__,
         table_=Path,
-        halo_time=(str, None, ("retain", "none")),
         timeloop=(str, "path of `timeloop-model`"),
         write=(Path, "keep Timeloop's counts"),
         sums=(Path, "keep how many of them are equal"),
     )
-    table = known(given.table)
-    report(table, given.halo_time)
+    report(known(given.table))
     if given.timeloop is not None:
         try:
-            run_timeloop(given, table)
+            run_timeloop(given)
         except ValueError as error:
             raise SystemExit(str(error)) from None

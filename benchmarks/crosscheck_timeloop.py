@@ -3,8 +3,8 @@
 A mapping of any depth is written as Timeloop's architecture, problem and mapping (version 0.3), in
 one file. On two levels a level `cluster` that keeps nothing stands between L2 and the PEs: its
 loops are those of the inner level, so that each cluster walks its own tile. The table of tools was
-made without it, clusters lying inside the inner loops (`clusters_inside`), which matters only where
-both cut an axis of a sliding window.
+made without it, clusters lying inside the inner loops, which matters only where both cut an axis of
+a sliding window.
 """
 
 from __future__ import annotations
@@ -55,6 +55,19 @@ MODELS = {
 gives for the tile before: as `rules.slid`, as `retain` where that is all a buffer holds, and none
 where another loop lies inside the sliding one. Where it is none of these, one of the rules in
 `crosscheck_timeloop_rules` is why."""
+COUNTED = {
+    "dram_out_w": ("DRAM", "output", "updates"),
+    "dram_out_r": ("DRAM", "output", "reads"),
+    "l2w_out": ("L2", "output", "updates"),
+    "l2r_psum": ("L2", "output", "reads"),
+    "dram_in": ("DRAM", "input", "reads"),
+    "l2r_in": ("L2", "input", "reads"),
+    "l1w_in": ("L1", "input", "fills"),
+    "dram_fil": ("DRAM", "filter", "reads"),
+    "l2r_fil": ("L2", "filter", "reads"),
+    "l1w_fil": ("L1", "filter", "fills"),
+}
+"""Our counts: the level, the tensor, and Timeloop's word."""
 LIKE = {"slide": "equal, as a sliding window"} | {
     halo: f"equal, as halo_time={halo}" for halo in MODELS
 }
@@ -82,17 +95,10 @@ def program_path(given: str) -> str:
     return os.path.realpath(found)
 
 
-def timeloop_input(
-    case: DividingMapping, bypass: Bypass = NO_BYPASS, clusters_inside: bool = False
-) -> dict[str, Any]:
+def timeloop_input(case: DividingMapping, bypass: Bypass = NO_BYPASS) -> dict[str, Any]:
     """What `timeloop-model` reads of a case: architecture, problem and mapping."""
     chip = Accelerator(prod(case.units))
-    given = nest_input(loop_nest(case.layer(), chip, case.mapping(bypass)))
-    if clusters_inside:
-        at_l2, at_cluster = given["mapping"][1], given["mapping"][3]
-        for name in ("factors", "permutation"):
-            at_l2[name], at_cluster[name] = at_cluster[name], at_l2[name]
-    return given
+    return nest_input(loop_nest(case.layer(), chip, case.mapping(bypass)))
 
 
 def nest_input(nest: LoopNest) -> dict[str, Any]:
@@ -187,18 +193,21 @@ def nest_counts(program: str, nest: LoopNest) -> Counts:
     """Elements that Timeloop reads and writes in every memory of a mapping of any depth."""
     found = statistics(program, nest_input(nest))
     kinds = {"read": ("reads",), "write": ("fills", "updates")}
-
-    def scalars(level: str, tensor: str, kind: str) -> int:
-        key = (level, SPACES[tensor])
-        number = found.get((*key, f"Scalar {kind} (per-instance)"), 0)
-        return number * found.get((*key, "Utilized instances (max)"), 1)
-
     return {
-        (level, tensor, way): sum(scalars(level, tensor, kind) for kind in kinds[way])
+        (level, tensor, way): sum(scalars(found, level, tensor, kind) for kind in kinds[way])
         for level in ("DRAM", *(loops.level for loops in nest.levels if loops.keeps))
         for tensor in nest.kept(level)
         for way in kinds
     }
+
+
+def scalars(found: Found, level: str, tensor: str, kind: str) -> int:
+    """Elements of a tensor that all instances of a level read, fill or update."""
+    number, instances = (
+        found.get((level, SPACES[tensor], name), least)
+        for name, least in ((f"Scalar {kind} (per-instance)", 0), ("Utilized instances (max)", 1))
+    )
+    return number * instances
 
 
 def statistics(program: str, given: dict[str, Any]) -> Found:
@@ -243,40 +252,21 @@ def read_statistics(lines: Iterable[str]) -> Found:
     return found
 
 
-def timeloop_counts(
-    program: str,
-    case: DividingMapping,
-    bypass: Bypass = NO_BYPASS,
-    clusters_inside: bool = False,
-) -> dict[str, int]:
+def timeloop_counts(program: str, case: DividingMapping, bypass: Bypass) -> dict[str, int]:
     """Timeloop's counts by our names, of levels that the tensors do not pass."""
-    found = statistics(program, timeloop_input(case, bypass, clusters_inside))
-
-    def figure(level: str, tensor: str, name: str) -> int:
-        return found[level, SPACES[tensor], name]
-
-    def scalars(level: str, tensor: str, kind: str) -> int:
-        number = figure(level, tensor, f"Scalar {kind} (per-instance)")
-        return number * figure(level, tensor, "Utilized instances (max)")
-
+    found = statistics(program, timeloop_input(case, bypass))
+    past = dict(zip(("L2", "L1"), bypass, strict=True))
     counts = {
         "macs": found["mac", "", "Computes (total)"],
         "compute_cycles": found["mac", "", "Cycles"],
-        "dram_out_w": scalars("DRAM", "output", "updates"),
-        "dram_out_r": scalars("DRAM", "output", "reads"),
     }
-    if "output" not in bypass[0]:
-        counts["l2w_out"] = scalars("L2", "output", "updates")
-        counts["l2r_psum"] = scalars("L2", "output", "reads")
-    for tensor, short in (("input", "in"), ("filter", "fil")):
-        counts[f"dram_{short}"] = scalars("DRAM", tensor, "reads")
-        if tensor not in bypass[0]:
-            counts[f"l2r_{short}"] = scalars("L2", tensor, "reads")
-        if tensor not in bypass[1]:
-            counts[f"l1w_{short}"] = scalars("L1", tensor, "fills")
-    for level, name, passing in (("L2", "l2_peak", bypass[0]), ("L1", "l1_peak", bypass[1])):
-        kept = [tensor for tensor in TENSORS if tensor not in passing]
-        counts[name] = sum(figure(level, tensor, "Utilized capacity") for tensor in kept)
+    for name, (level, tensor, kind) in COUNTED.items():
+        if tensor not in past.get(level, ()):
+            counts[name] = scalars(found, level, tensor, kind)
+    for level, passed in past.items():
+        kept = [SPACES[tensor] for tensor in TENSORS if tensor not in passed]
+        peak = (found[level, space, "Utilized capacity"] for space in kept)
+        counts[f"{level.lower()}_peak"] = sum(peak)
     return counts
 
 
@@ -333,19 +323,3 @@ def cause(line: dict[str, str], retained: int) -> str:
     if by_rules(line, rules.Rules(extrapolates=False, drops=False)) == retained:
         return rules.DROPS
     return rules.WHOLE
-
-
-def of_the_table(program: str, rows: Iterable[dict[str, str]]) -> tuple[int, int]:
-    """How many of the counts that a table has of Timeloop the program gives, and how many it has.
-
-    The table was made with clusters inside the inner loops.
-    """
-    known: dict[tuple[str, ...], dict[str, int]] = {}
-    equal = total = 0
-    for row in rows:
-        key = tuple(row[name] for name in KEY)
-        if key not in known:
-            known[key] = timeloop_counts(program, DividingMapping(row), clusters_inside=True)
-        total += 1
-        equal += known[key][row["metric"]] == round(float(row["tool_value"]))
-    return equal, total

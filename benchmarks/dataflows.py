@@ -16,7 +16,7 @@ from typing import Any
 
 import baselines
 from baselines import known_optimum, prove
-from benchmarks.frame import Row, Table, show
+from benchmarks.frame import Row, Table, grouped, show
 from maestro_env import DATAFLOWS, Problem
 from marl_runs import colour, geometric_mean, panel_grid, save_figure
 
@@ -33,24 +33,22 @@ LAYERS = (
 )
 
 
-def row_of(given: Any, chip: str, layer: str) -> Row:
+def row_of(given: Any, chip: str, layer: str) -> tuple[str, ...]:
     """The reference of a layer on a chip, and each dataflow's value over it."""
     known = known_optimum(Problem(layer, chip))
     found = prove(Problem(layer, chip), timeout=given.timeout) if known is None else known
     gap = max(0.0, found.value / found.bound - 1.0)
-    row = {"reference": f"{found.value:.8g}", "gap": f"{gap:.4f}"}
+    values = []
     for dataflow in DATAFLOWS:
         narrow = Problem(layer, chip, space={"dataflow": dataflow})
-        best = baselines.load("expert", dataflow=dataflow).search(narrow, 20, 0).best_value
-        row[dataflow] = f"{best / found.value:.4f}"
-    return row
+        values.append(baselines.load("expert", dataflow=dataflow).search(narrow, 20, 0).best_value)
+    return f"{found.value:.8g}", f"{gap:.4f}", *(f"{v / found.value:.4f}" for v in values)
 
 
 def summary(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Geometric means by chip."""
     table = []
-    for chip in {row["chip"]: None for row in found}:
-        here = [row for row in found if row["chip"] == chip]
+    for chip, here in grouped(found, "chip").items():
         means = {name: geometric_mean([row[name] for row in here]) for name in DATAFLOWS}
         best = geometric_mean([min(row[name] for name in DATAFLOWS) for row in here])
         table.append({"chip": chip, **means, "best of all": best})

@@ -98,11 +98,15 @@ def counted(
     """A tool's counts of every mapping of a table under every bypass, a line each."""
     for case in cases(path):
         for bypass in BYPASS:
-            passing = {
-                name: " ".join(sorted(part)) for name, part in zip(PASSES, bypass, strict=True)
-            }
+            passed = zip(PASSES, (" ".join(sorted(part)) for part in bypass), strict=True)
+            told = case.row | dict(passed)
             for metric, value in counts(case, bypass).items():
-                yield case.row | passing | {"metric": metric, tool: str(value)}
+                yield told | {"metric": metric, tool: str(value)}
+
+
+def passing(line: dict[str, str]) -> bool:
+    """Whether some tensor passes a level in a line of :func:`counted`."""
+    return any(line[name] for name in PASSES)
 
 
 def bypass_of(line: dict[str, str]) -> Bypass:

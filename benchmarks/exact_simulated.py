@@ -92,29 +92,22 @@ def padded_case(rng: np.random.Generator, max_macs: int) -> Case:
             return case
 
 
-def run(seed: int, mappings: int, max_macs: int, padded: bool = False) -> tuple[int, int]:
-    """Compare so many mappings drawn from a seed; returns how many are feasible, and differ.
-
-    Args:
-        seed: Where draws start.
-        mappings: How many.
-        max_macs: Most MACs of a layer without dilation.
-        padded: Whether all layers have padding that is free.
-    """
+def run(given: Any, seed: int) -> dict[str, int]:
+    """Compare the mappings drawn from a seed; how many there are, are feasible, and differ."""
     rng = np.random.default_rng(seed)
     feasible = differ = 0
-    for number, done in enumerate(range(0, mappings, PER_CASE)):
+    for number in range(PER_SEED // PER_CASE):
         options = {
             name: values[int(rng.integers(len(values)))] if rng.random() < 0.5 else values[0]
             for name, values in CHOICES.items()
         }
         draw_case, draw_mapping = DRAWS[number % len(DRAWS)]
-        if padded:
+        if given.padded:
             options["padding"] = "free"
             draw_case, draw_mapping = padded_case, random_full_mapping
-        case = draw_case(rng, max_macs)
+        case = draw_case(rng, given.max_macs)
         layer, chip = case.layer, case.accelerator
-        drawn = [draw_mapping(rng, layer) for _ in range(min(PER_CASE, mappings - done))]
+        drawn = [draw_mapping(rng, layer) for _ in range(PER_CASE)]
         batch = MappingBatch.from_mappings(drawn, layer.extents)
         left, right = (
             model.evaluate_batch(layer, chip, batch)
@@ -124,7 +117,7 @@ def run(seed: int, mappings: int, max_macs: int, padded: bool = False) -> tuple[
         for row in sorted(differing(left, right)):
             differ += 1
             report(options, layer, chip, (batch[row], left[row], right[row]))
-    return feasible, differ
+    return {"mappings": PER_SEED, "feasible": feasible, "differ": differ}
 
 
 def told(total: Sums, _: Any) -> bool:
@@ -139,9 +132,10 @@ def told(total: Sums, _: Any) -> bool:
 TABLE = seed_table(
     __doc__,
     FIELDS,
-    lambda given, seed: dict(
-        zip(FIELDS, (PER_SEED, *run(seed, PER_SEED, given.max_macs, given.padded)), strict=True)
-    ),
+    run,
     told,
-    options={"max_macs": 60, "padded": (False, "all padding is free, and there is")},
+    options={
+        "max_macs": (60, "of a layer without dilation"),
+        "padded": (False, "all padding is free, and there is"),
+    },
 )

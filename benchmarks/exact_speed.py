@@ -98,7 +98,6 @@ def main() -> None:
         mappings=50_000,
         runs=5,
         memory=(1_000_000, "0 skips the measurement"),
-        skip_first=(False, "skip the first call"),
         json=(False, "print JSON alone"),
     )
     layer, chip = layers.parse(given.layer), Accelerator.load(given.accelerator)
@@ -117,9 +116,8 @@ def main() -> None:
         result["stock program, times as long"] = wall / 100 * next(iter(found.values()))
     model = cost_models.load(given.cost_model)
     result["single call, median [us]"] = call_us(model, layer, chip, batch)
-    if not given.skip_first:
-        names = ("first call [s]", "first call [s of processor]")
-        result |= dict(zip(names, said(FIRST_CALL, given.cost_model), strict=True))
+    names = ("first call [s]", "first call [s of processor]")
+    result |= dict(zip(names, said(FIRST_CALL, given.cost_model), strict=True))
     if given.memory:
         names = (f"peak memory, {given.memory} mappings [MB]", "of it, the mappings [MB]")
         found = said(MEMORY, given.cost_model, given.memory)

@@ -18,8 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from benchmarks.frame import asked, children_s, known, write
+from benchmarks.frame import Row, Summary, children_s, known
 
 SWEEP = {
     "--network": "resnet18",
@@ -68,14 +69,8 @@ def killed(words: list[str], after_s: float) -> None:
     process.wait()
 
 
-def main() -> None:
-    given = asked(
-        __doc__,
-        designs=1000,
-        csv=Path,
-        no_kill=False,
-        fuse=("none", None, ("none", "keep")),
-    )
+def measured(given: Any) -> list[Row]:
+    """The one row of the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         kept = given.fuse == "keep"
@@ -97,5 +92,13 @@ def main() -> None:
             rest, _ = timed(words)
             same = (folder / "killed.csv").read_text() == (folder / "whole.csv").read_text()
             figures |= {"after_kill_s": round(rest, 1), "same_rows": same}
-    print(figures)
-    write(given.csv, figures, [figures])
+    return [figures]
+
+
+TABLE = Summary(
+    __doc__,
+    measured,
+    options={"designs": 1000, "no_kill": False, "fuse": ("none", None, ("none", "keep"))},
+    quick={"designs": 4},
+    digits=None,
+)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 import cost_models
 import layers
@@ -24,43 +26,10 @@ LAYERS = (
     "gemm:M=16,N=24,K=12",
     "dsconv:C=8,Y=10,X=10,R=3,S=3",
 )
-DRAM = {"name": "DRAM", "read_bw": 128, "write_bw": 128}
-WIDE = {"read_bw": 1024, "write_bw": 1024}
-CHIPS: dict[str, list[dict[str, Any]]] = {
-    "processors": [
-        {"name": "L2", "bytes": 262144, "fanout": {"axes": [4, 2]}, **WIDE},
-        {"name": "Shared", "bytes": 16384, "fanout": {"units": 16}, **WIDE},
-        {"name": "Registers", "bytes": 512},
-    ],
-    "cells": [
-        {
-            "name": "Buffer",
-            "bytes": 131072,
-            "holds": ["input", "output"],
-            "fanout": {"axes": [4, 4]},
-            **WIDE,
-        },
-        {"name": "Weights", "bytes": 8192, "holds": ["filter"]},
-        {
-            "name": "Sums",
-            "bytes": {"input": 1024, "output": 2048},
-            "holds": ["input", "output"],
-            "fanout": {"axes": [8, 8], "dims": ["K", "C"]},
-        },
-    ],
-    "array": [
-        {"name": "Buffer", "bytes": 524288, "fanout": {"units": 4}, **WIDE},
-        {
-            "name": "Accumulators",
-            "bytes": 16384,
-            "holds": ["output"],
-            "fanout": {"axes": [8, 8]},
-            **WIDE,
-        },
-        {"name": "Cell", "bytes": 256, "holds": ["filter"]},
-    ],
-}
-"""Levels inside DRAM of chips of three."""
+CHIPS: dict[str, list[dict[str, Any]]] = yaml.safe_load(
+    Path(__file__).with_name("export_chips.yaml").read_text(encoding="utf-8")
+)
+"""Levels of chips of three inside DRAM."""
 ZOO = (
     "resnet18.conv2_1a", "mobilenetv2.2", "alexnet.1", "mlp.1", "bert_base.0", "mobilenetv2.1",
     "vgg16.5", "resnet18.6", "gpt2.0", "resnet50.3",
@@ -80,7 +49,7 @@ TRIES = 3000
 
 def chip_of(name: str) -> Chain:
     """A chip of `CHIPS`."""
-    return Chain.from_dict({"name": name, "levels": [DRAM, *CHIPS[name]]})
+    return Chain.from_dict({"name": name, "levels": CHIPS[name]})
 
 
 def primes(n: int) -> list[int]:
@@ -159,10 +128,11 @@ class Case:
         return model.evaluate(self.layer, self.chip, self.mapping)
 
 
-def drawn(layer: Layer, chip: Chain, rng: np.random.Generator) -> Iterator[Case]:
+def drawn(layer: Layer, chip: Chain | Accelerator, rng: np.random.Generator) -> Iterator[Case]:
     """Mappings that fit, of as many as `TRIES`."""
+    draw = random_mapping if isinstance(chip, Chain) else mapping_of_two
     for _ in range(TRIES):
-        case = Case(layer, chip, random_mapping(layer, chip, rng))
+        case = Case(layer, chip, draw(layer, chip, rng))
         if case.cost().feasible:
             yield case
 
@@ -181,8 +151,9 @@ def divisors(n: int) -> list[int]:
     return [k for k in range(1, n + 1) if n % k == 0]
 
 
-def mapping_of_two(layer: Layer, rng: np.random.Generator, num_pes: int) -> Mapping:
+def mapping_of_two(layer: Layer, chip: Accelerator, rng: np.random.Generator) -> Mapping:
     """A mapping of two levels whose tiles and units all divide."""
+    num_pes = chip.num_pes
     coupled = [d for i, d in enumerate(DIMS) if any(row[i] for row in layer.coupling)]
     extents = dict(zip(DIMS, layer.extents, strict=True))
     outer_dim, inner_dim = rng.choice([d for d in coupled if extents[d] > 1], 2)
@@ -200,26 +171,14 @@ def mapping_of_two(layer: Layer, rng: np.random.Generator, num_pes: int) -> Mapp
     return Mapping((orders[0], orders[1]), (outer_dim, inner_dim), (outer, inner), pes)
 
 
-def drawn_of_two(layer: Layer, chip: Accelerator, rng: np.random.Generator) -> Iterator[Case]:
-    """Mappings of two levels that fit, of as many as `TRIES`."""
-    for _ in range(TRIES):
-        case = Case(layer, chip, mapping_of_two(layer, rng, chip.num_pes))
-        if case.cost().feasible:
-            yield case
-
-
 def exports(count: int, seed: int, levels: int) -> Iterator[Case]:
     """Layers times chips, each with a mapping of whole factors that fits."""
     rng = np.random.default_rng(seed)
     names, some = ((*ZOO, *MORE), [*CHIPS]) if levels == 3 else (ZOO, TWO)
     for place in range(count):
         layer, name = layers.get(names[place % len(names)]), some[place // len(names) % len(some)]
-        chosen: Iterator[Case] = (
-            drawn(layer, chip_of(name), rng)
-            if levels == 3
-            else drawn_of_two(layer, Accelerator.load(name), rng)
-        )
-        found = list(islice(chosen, DRAWS[place % 2]))
+        chip = chip_of(name) if levels == 3 else Accelerator.load(name)
+        found = list(islice(drawn(layer, chip, rng), DRAWS[place % 2]))
         if found:
             costs = [case.cost() for case in found]
             edp = [cost.latency_cycles * cost.energy_nj for cost in costs]

@@ -10,6 +10,7 @@ from benchmarks.export_rules import (
     Stay,
     accelforge_counts,
     accelforge_stays,
+    bits_of,
     elements,
     exchanges,
     zigzag_stays,
@@ -95,14 +96,12 @@ def zigzag_energies(case: Case) -> dict[Part, float]:
 
 def accelforge_energies(case: Case) -> dict[Part, float]:
     """The same by AccelForge's: every output has the width of partial sums [pJ]."""
-    widths, counts, found = case.nest.chip.widths, accelforge_counts(case.nest), Counter[Part]()
-    bits = {"input": widths.input, "filter": widths.filter, "output": widths.psum}
+    counts, bits, found = accelforge_counts(case.nest), bits_of(case.nest), Counter[Part]()
     for store in ChipStores(case.nest).all:
         for tensor in store.tensors:
             for way, price in (("read", store.read_pj), ("write", store.write_pj)):
-                found[store.level, tensor] += (
-                    counts[store.level, tensor, way] * bits[tensor] / 8 * price
-                )
+                n = counts[store.level, tensor, way]
+                found[store.level, tensor] += n * bits[tensor] / 8 * price
     return found
 
 
@@ -111,12 +110,10 @@ def accelforge_cycles(case: Case) -> float:
 
     A memory's reads and writes take turns, those from outside included.
     """
-    nest, counts = case.nest, accelforge_counts(case.nest)
-    widths, stores = nest.chip.widths, ChipStores(nest)
-    bits = {"input": widths.input, "filter": widths.filter, "output": widths.psum}
+    nest, counts, bits = case.nest, accelforge_counts(case.nest), bits_of(case.nest)
     units = prod(spread.units or 1 for loops in nest.levels for spread in loops.spreads)
     slowest = prod(nest.extents.values()) / units / nest.chip.lanes
-    for store in stores.all:
+    for store in ChipStores(nest).all:
         cycles = 0.0
         for tensor in store.tensors:
             stay = next(s for s in accelforge_stays(nest, tensor) if s.memory == store.level)

@@ -10,11 +10,7 @@ by the tool's rules (`zigzag_energies`, `zigzag_cycles`, `accelforge_...`), whic
 
 from __future__ import annotations
 
-import logging
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from benchmarks.export_cases import Case, exports
@@ -27,21 +23,14 @@ from benchmarks.export_cost_rules import (
 )
 from benchmarks.export_counts import (
     COUNTED,
-    accelforge_says,
+    Said,
+    both_say,
     cause_of,
     exact_counts,
-    run_accelforge,
-    zigzag_evaluated,
-    zigzag_says,
 )
-from benchmarks.export_rules import (
-    Counts,
-    accelforge_counts,
-    zigzag_stays,
-)
-from benchmarks.frame import asked, write
+from benchmarks.export_rules import accelforge_counts, zigzag_stays
+from benchmarks.frame import Summary, grouped
 from benchmarks.zigzag_windows import zigzag_cycles
-from cost_models import clock_of
 from layers import TENSORS
 from mapper.export.chip_stores import ChipStores
 
@@ -66,10 +55,8 @@ def energy_cause(case: Case, tool: str, exact: dict[Part, float], rules: dict[Pa
     """The rule that changes most."""
     memory, tensor = max(exact, key=lambda part: abs(rules[part] - exact[part]))
     if tool == "accelforge":
-        widths, same = (
-            case.nest.chip.widths,
-            exact_counts(case, tool) == accelforge_counts(case.nest),
-        )
+        widths = case.nest.chip.widths
+        same = exact_counts(case, tool) == accelforge_counts(case.nest)
         return WIDTH if same and widths.output != widths.psum else cause_of(case, tool, tensor)
     if tensor != "output":
         return cause_of(case, tool, tensor) if tensor == "input" else WHOLE
@@ -99,16 +86,8 @@ ENERGIES = {"zigzag": zigzag_energies, "accelforge": accelforge_energies}
 CYCLES = {"zigzag": zigzag_cycles, "accelforge": accelforge_cycles}
 
 
-def compare_one(case: Case, tool: str, counts: Counts, nj: float, cycles: float) -> dict[str, Any]:
-    """A row of the table.
-
-    Args:
-        case: The export.
-        tool: The tool.
-        counts: What it counts.
-        nj: Its energy [nJ].
-        cycles: Its cycles.
-    """
+def compare_one(case: Case, tool: str, said: Said) -> dict[str, Any]:
+    """A row of the table."""
     ours, by_rules, cost = exact_counts(case, tool), COUNTED[tool](case.nest), case.cost()
     exact, rules = exact_energies(case, cost), ENERGIES[tool](case)
     mac = cost.detail["energy_mac_nj"]
@@ -118,16 +97,16 @@ def compare_one(case: Case, tool: str, counts: Counts, nj: float, cycles: float)
         "layer": case.layer.name,
         "chip": case.nest.chip.name,
         "counts": len(ours),
-        "counts_equal": sum(counts[key] == n for key, n in ours.items()),
-        "counts_by_rules": sum(counts[key] == by_rules[key] for key in ours),
+        "counts_equal": sum(said.counts[key] == n for key, n in ours.items()),
+        "counts_by_rules": sum(said.counts[key] == by_rules[key] for key in ours),
         "exact_nj": round(energy, 3),
-        "tool_nj": round(nj, 3),
-        "energy_ratio": round(nj / energy, 5),
+        "tool_nj": round(said.nj, 3),
+        "energy_ratio": round(said.nj / energy, 5),
         "energy_cause": "",
         "rules_nj": round(rules_nj, 3),
         "exact_cycles": round(cost.latency_cycles),
-        "tool_cycles": round(cycles),
-        "cycles_ratio": round(cycles / cost.latency_cycles, 5),
+        "tool_cycles": round(said.cycles),
+        "cycles_ratio": round(said.cycles / cost.latency_cycles, 5),
         "cycles_cause": "",
         "rules_cycles": round(CYCLES[tool](case)),
     }
@@ -151,44 +130,36 @@ def reproduced(row: dict[str, Any]) -> bool:
     )
 
 
-def compare(found: list[Case], accelforge: str | None = None) -> Iterator[dict[str, Any]]:
+def compare(found: list[Case], accelforge: str | None = None) -> list[dict[str, Any]]:
     """A row for each export and tool."""
-    logging.disable(logging.CRITICAL)
-    with tempfile.TemporaryDirectory() as name:
-        for case in found:
-            said = zigzag_evaluated(case, Path(name))
-            counts, nj = zigzag_says(case, said), said.energy_total / 1000
-            yield compare_one(case, "zigzag", counts, nj, said.latency_total2)
-    if accelforge is not None:
-        for case, one in zip(found, run_accelforge(found, accelforge), strict=True):
-            counts, nj = accelforge_says(case, one), 1e9 * one["energy_j"]
-            cycles = max(one["seconds"].values()) * 1e6 * clock_of(case.nest.chip)
-            yield compare_one(case, "accelforge", counts, nj, cycles)
+    return [compare_one(*one) for one in both_say(found, accelforge)]
 
 
-def main() -> bool:
-    given = asked(
-        __doc__,
-        exports=60,
-        seed=0,
-        levels=(3, "of the chips", (2, 3)),
-        accelforge=(str, "a Python 3.12 that has AccelForge"),
-        csv=Path,
-    )
-    rows = list(compare(list(exports(given.exports, given.seed, given.levels)), given.accelforge))
-    for tool in dict.fromkeys(row["tool"] for row in rows):
-        own = [row for row in rows if row["tool"] == tool]
+def told(rows: Any, _: Any) -> bool:
+    """Print what is equal and within limits; true where rules do not give a figure."""
+    for tool, own in grouped(rows, "tool").items():
         sums = [sum(row[n] for row in own) for n in ("counts", "counts_equal", "counts_by_rules")]
         print(f"{tool}: {len(own)} exports, {sums[0]} counts, {sums[1]} equal, {sums[2]} by rules")
         for name, cause in (("energy_ratio", "energy_cause"), ("cycles_ratio", "cycles_cause")):
-            ratios = [row[name] for row in own]
-            within = sum(not row[cause] for row in own)
-            print(f"  {name}: {within} within the limit, {min(ratios)} to {max(ratios)}")
-            for why, times in Counter(row[cause] for row in own if row[cause]).items():
+            ratios, causes = [row[name] for row in own], Counter(row[cause] for row in own)
+            print(f"  {name}: {causes.pop('', 0)} within the limit, {min(ratios)} to {max(ratios)}")
+            for why, times in causes.items():
                 print(f"    {times:3} {why}")
     missed = [row for row in rows if not reproduced(row)]
-    print(
-        f"beyond a limit and not reproduced by the tools' rules: {len(missed)}", *missed, sep="\n"
-    )
-    write(given.csv, rows[0], rows)
+    print(f"beyond a limit and not by the tools' rules: {len(missed)}", *missed, sep="\n")
     return bool(missed)
+
+
+TABLE = Summary(
+    __doc__,
+    lambda given: compare(list(exports(given.exports, given.seed, given.levels)), given.accelforge),
+    options={
+        "exports": 60,
+        "seed": 0,
+        "levels": (3, "of the chips", (2, 3)),
+        "accelforge": (str, "a Python 3.12 that has AccelForge"),
+    },
+    quick={"exports": 3},
+    told=told,
+    digits=None,
+)

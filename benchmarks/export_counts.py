@@ -20,7 +20,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks import accelforge_run as runner
 from benchmarks.crosscheck_timeloop import NO_CAUSE, TimeloopError, nest_counts, program_path
@@ -33,10 +33,12 @@ from benchmarks.export_rules import (
     Counts,
     accelforge_counts,
     accelforge_stays,
+    bits_of,
     zigzag_counts,
     zigzag_stays,
 )
-from benchmarks.frame import asked, write
+from benchmarks.frame import Summary, grouped
+from cost_models import clock_of
 from layers import TENSORS
 from mapper.export.accelforge_files import ARRAYS, accelforge_files
 from mapper.export.chip_stores import ChipStores
@@ -45,16 +47,17 @@ from mapper.export.zigzag_files import LAYER_OPERAND, temporal_loops, zigzag_fil
 
 STAYS = {"zigzag": zigzag_stays, "accelforge": accelforge_stays}
 COUNTED = {"zigzag": zigzag_counts, "accelforge": accelforge_counts}
+BOXES = {"halo_space": "tile", "window": "box"}
 WINDOW = "Timeloop gives credit for the tile before alone; its rules are worked out on two levels"
 
 
 def exact_counts(case: Case, tool: str) -> Counts:
     """The exact model's, as it means what a tool does: others than ZigZag take each unit's box."""
-    options = {} if tool == "zigzag" else {"halo_space": "tile", "window": "box"}
-    return _counted(case, **options)
+    return counted(case, {} if tool == "zigzag" else BOXES)
 
 
-def _counted(case: Case, **options: str) -> Counts:
+def counted(case: Case, options: dict[str, str]) -> Counts:
+    """The exact model's under some of its options."""
     return {
         (name, tensor, way): round(level.accesses[tensor][way])
         for name, level in case.cost(**options).levels.items()
@@ -119,13 +122,22 @@ def zigzag_moves(case: Case, found: Any) -> Counts:
     return moves
 
 
-def zigzag_says(case: Case, found: Any) -> Counts:
-    """Elements that ZigZag moves in and out of every memory."""
-    counts: Counts = {}
+class Said(NamedTuple):
+    """What a tool says of a mapping: elements read and written, energy [nJ] and cycles."""
+
+    counts: Counts
+    nj: float
+    cycles: float
+
+
+def zigzag_says(case: Case) -> Said:
+    """Elements that ZigZag moves in and out of every memory, and what that costs."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = zigzag_evaluated(case, Path(folder))
+    counts: Counts = Counter()
     for (memory, tensor, direction), moved in zigzag_moves(case, found).items():
-        key = (memory, tensor, "read" if direction.startswith("RD") else "write")
-        counts[key] = counts.get(key, 0) + moved
-    return counts
+        counts[memory, tensor, "read" if direction.startswith("RD") else "write"] += moved
+    return Said(counts, found.energy_total / 1000, found.latency_total2)
 
 
 def run_accelforge(cases: list[Case], python: str) -> list[dict[str, Any]]:
@@ -147,17 +159,25 @@ def run_accelforge(cases: list[Case], python: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
 
 
-def accelforge_says(case: Case, said: dict[str, Any]) -> Counts:
-    """Elements that AccelForge reads and writes in every memory."""
-    widths = case.nest.chip.widths
-    bits = {"input": widths.input, "filter": widths.filter, "output": widths.psum}
-    counts: Counts = {}
+def accelforge_says(case: Case, said: dict[str, Any]) -> Said:
+    """Elements that AccelForge reads and writes in every memory, and what that costs."""
+    counts, bits = Counter[tuple[str, str, str]](), bits_of(case.nest)
     for store in ChipStores(case.nest).all:
         for tensor in store.tensors:
             for way in ("read", "write"):
                 calls = said["actions"].get(f"{store.name}/{ARRAYS[tensor]}/{way}", 0.0)
                 counts[store.level, tensor, way] = round(calls / bits[tensor])
-    return counts
+    cycles = max(said["seconds"].values()) * 1e6 * clock_of(case.nest.chip)
+    return Said(counts, 1e9 * said["energy_j"], cycles)
+
+
+def both_say(cases: list[Case], accelforge: str | None) -> Iterator[tuple[Case, str, Said]]:
+    """What ZigZag says of exports, then AccelForge where a Python that has it is given."""
+    logging.disable(logging.CRITICAL)
+    yield from ((case, "zigzag", zigzag_says(case)) for case in cases)
+    if accelforge is not None:
+        for case, one in zip(cases, run_accelforge(cases, accelforge), strict=True):
+            yield case, "accelforge", accelforge_says(case, one)
 
 
 def cause_of(case: Case, tool: str, tensor: str) -> str:
@@ -174,7 +194,7 @@ def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any
     """A row for each count of a mapping."""
     ours = exact_counts(case, tool)
     if tool == "timeloop":  # it keeps what the step before had, where no other loop lies inside
-        held = _counted(case, halo_time="retain", halo_space="tile", window="box")
+        held = counted(case, BOXES | {"halo_time": "retain"})
         ours |= {key: n for key, n in held.items() if n == theirs[key]}
     by_rule = COUNTED[tool](case.nest) if tool in COUNTED else ours
     for key, count in ours.items():
@@ -203,25 +223,22 @@ def compare(
         accelforge: Path of a Python that has AccelForge.
         timeloop: Path of `timeloop-model`.
     """
-    logging.disable(logging.CRITICAL)
-    with tempfile.TemporaryDirectory() as name:
-        for case in found:
-            said = zigzag_says(case, zigzag_evaluated(case, Path(name)))
-            yield from compare_one(case, "zigzag", said)
-    if accelforge is not None:
-        for case, one in zip(found, run_accelforge(found, accelforge), strict=True):
-            yield from compare_one(case, "accelforge", accelforge_says(case, one))
+    for case, tool, said in both_say(found, accelforge):
+        yield from compare_one(case, tool, said.counts)
     if timeloop is not None:
         for case in found:
             yield from compare_one(case, "timeloop", nest_counts(timeloop, case.nest))
 
 
-def summed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def summed(given: Any) -> list[dict[str, Any]]:
     """Equal counts by tool, chip, memory, tensor and way, and the causes of others."""
+    try:
+        timeloop = given.timeloop and program_path(given.timeloop)
+        found = list(cases(given.mappings, given.seed))
+        rows = list(compare(found, given.accelforge, timeloop))
+    except TimeloopError as error:
+        raise SystemExit(str(error)) from None
     names = ("tool", "chip", "memory", "tensor", "way")
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[name] for name in names), []).append(row)
     return [
         dict(zip(names, key, strict=True))
         | {
@@ -230,33 +247,30 @@ def summed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "given_by_rules": sum(row["by_rule"] for row in group),
             "causes": "; ".join(sorted({row["cause"] for row in group if row["cause"]})),
         }
-        for key, group in groups.items()
+        for key, group in grouped(rows, *names).items()
     ]
 
 
-def main() -> bool:
-    given = asked(
-        __doc__,
-        mappings=60,
-        seed=0,
-        accelforge=(str, "a Python 3.12 that has AccelForge"),
-        timeloop=(str, "path of `timeloop-model`"),
-        csv=Path,
-    )
-    found = list(cases(given.mappings, given.seed))
-    try:
-        timeloop = given.timeloop and program_path(given.timeloop)
-        rows = list(compare(found, given.accelforge, timeloop))
-    except TimeloopError as error:
-        raise SystemExit(str(error)) from None
-    causes = Counter((row["tool"], row["cause"]) for row in rows)
-    for tool in dict.fromkeys(row["tool"] for row in rows):
-        own = [row for row in rows if row["tool"] == tool]
-        print(f"{tool}: {given.mappings} mappings, {len(own)} counts: {causes[tool, '']} equal,")
-        print(f"  {sum(row['by_rule'] for row in own)} are what its rules give")
-    for (tool, cause), count in causes.items():
-        if cause:
-            print(f"{count:5} {tool:10} {cause}")
-    table = summed(rows)
-    write(given.csv, table[0], table)
-    return any(cause == NO_CAUSE for _, cause in causes)
+def told(rows: Any, _: Any) -> bool:
+    """Print sums by tool, and the causes; true where a count has none."""
+    for tool, own in grouped(rows, "tool").items():
+        total, equal, ruled = (
+            sum(row[name] for row in own) for name in ("mappings", "equal", "given_by_rules")
+        )
+        print(f"{tool}: {total} counts: {equal} equal, {ruled} are what its rules give")
+        print(*sorted({row["causes"] for row in own if row["causes"]}), sep="\n")
+    return any(NO_CAUSE in row["causes"] for row in rows)
+
+
+TABLE = Summary(
+    __doc__,
+    summed,
+    options={
+        "mappings": 60,
+        "seed": 0,
+        "accelforge": (str, "a Python 3.12 that has AccelForge"),
+        "timeloop": (str, "path of `timeloop-model`"),
+    },
+    quick={"mappings": 3},
+    told=told,
+)

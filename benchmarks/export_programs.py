@@ -15,10 +15,11 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import asked, write
+from benchmarks.frame import Row, Summary, show
 from cost_models import Chain, Loop
 from layers import DIMS
 from mapper.export.export_source import ExportSource
@@ -65,8 +66,8 @@ def check(source: ExportSource, rng: np.random.Generator, folder: Path) -> dict[
     return found
 
 
-def main() -> bool:
-    given = asked(__doc__, cases=200, csv=Path)
+def rows_of(given: Any) -> list[Row]:
+    """A row a number of memories."""
     if shutil.which("gcc") is None:
         sys.exit("export_programs: gcc is not found on PATH, expected a C compiler; install gcc")
     rows = [Counter[str](memories=memories) for memories in range(1, 5)]
@@ -79,7 +80,13 @@ def main() -> bool:
         row.update({name: int(ok) for name, ok in passed.items()})
         if not all(passed.values()):
             print(f"case {number}: {[name for name, ok in passed.items() if not ok]}", flush=True)
-    table = [{name: row[name] for name in (*COLUMNS, *CHECKS)} for row in rows]
-    print(*table, sep="\n")
-    write(given.csv, (*COLUMNS, *CHECKS), table)
-    return any(line[name] != line["cases"] for line in table for name in CHECKS)
+    return [{name: row[name] for name in (*COLUMNS, *CHECKS)} for row in rows]
+
+
+def told(rows: Any, _: Any) -> bool:
+    """Print the table; true where a check failed."""
+    show(rows)
+    return any(row[name] != row["cases"] for row in rows for name in CHECKS)
+
+
+TABLE = Summary(__doc__, rows_of, options={"cases": 200}, quick={"cases": 4}, told=told)

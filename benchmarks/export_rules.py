@@ -15,6 +15,7 @@ part from the exact model, and from each other, in four rules:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from math import prod
@@ -73,6 +74,12 @@ class Exchange(NamedTuple):
     filled: int
 
 
+def bits_of(nest: LoopNest) -> dict[str, int]:
+    """Bits of an element of each tensor, of outputs those of a partial sum."""
+    widths = nest.chip.widths
+    return {"input": widths.input, "filter": widths.filter, "output": widths.psum}
+
+
 def elements(nest: LoopNest, tensor: str, tile: Sizes, box: bool) -> int:
     """Elements of a tensor that a tile touches."""
     dims = set(nest.depends(TENSORS.index(tensor)))
@@ -109,18 +116,10 @@ def exchanges(
     for outside, inside in pairwise(stays):
         fan = {d: inside.units[d] // outside.units[d] for d in DIMS}
         joined = inside.tile if apart else {d: n * fan[d] for d, n in inside.tile.items()}
-        readers = prod(outside.units.values()) * inside.steps
-        readers *= prod(fan[d] for d in depends) if apart else 1
-        found.append(
-            Exchange(
-                outside,
-                inside,
-                elements(nest, tensor, joined, box) * readers,
-                elements(nest, tensor, inside.tile, box)
-                * prod(inside.units.values())
-                * inside.steps,
-            )
-        )
+        readers = prod(outside.units.values()) * (prod(fan[d] for d in depends) if apart else 1)
+        passed = elements(nest, tensor, joined, box) * readers * inside.steps
+        filled = elements(nest, tensor, inside.tile, box) * prod(inside.units.values())
+        found.append(Exchange(outside, inside, passed, filled * inside.steps))
     return found
 
 
@@ -187,29 +186,20 @@ def _counts(
     first: Callable[[int, Stay], int],
 ) -> Counts:
     """Counts of a tool; `first` is how many sums a memory's instances start from nothing."""
-    found: Counts = {}
+    found: Counts = Counter()
     outputs = elements(nest, "output", dict.fromkeys(DIMS, 1) | dict(nest.extents), False)
-
-    def add(stay: Stay, tensor: str, way: str, n: int) -> None:
-        if stay.memory != MAC:
-            key = (stay.memory, tensor, way)
-            found[key] = found.get(key, 0) + n
-
     for tensor in TENSORS:
         for move in exchanges(nest, tensor, stays(nest, tensor), apart=apart, box=apart):
-            if tensor != "output":
-                add(move.outside, tensor, "read", move.passed)
-                add(move.outside, tensor, "write", 0)
-                add(move.inside, tensor, "write", move.filled)
-                continue
-            back = move.passed - first(outputs, move.outside)
-            add(move.outside, tensor, "write", move.passed)
-            add(move.outside, tensor, "read", back)
-            add(move.inside, tensor, "read", move.filled)
-            add(
-                move.inside,
-                tensor,
-                "write",
-                move.filled - first(outputs, move.inside) if apart else back,
-            )
+            way, other, back, again = "read", "write", 0, 0
+            if tensor == "output":
+                way, other, back = "write", "read", move.passed - first(outputs, move.outside)
+                again = move.filled - first(outputs, move.inside) if apart else back
+            for stay, to, n in (
+                (move.outside, way, move.passed),
+                (move.outside, other, back),
+                (move.inside, other, move.filled),
+                (move.inside, way, again),
+            ):
+                if stay.memory != MAC:
+                    found[stay.memory, tensor, to] += n
     return found

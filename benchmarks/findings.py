@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import DATA, known, show, write
+from benchmarks.frame import DATA, Summary, grouped, known
 from marl_runs import geometric_mean
 
 DATAFLOWS = ("ws", "os", "is", "nvdla", "eyeriss-rs", "shidiannao", "tpu")
@@ -20,13 +20,11 @@ Row = tuple[str, str, int, float, str]
 def proofs() -> list[Row]:
     """How long proofs of the optimum take, where a whole set of shapes was proven."""
     found: list[Row] = []
-    every = known(DATA / "optimal-speed.csv")
-    for chip, objective in (("edge", "edp"), ("edge", "latency"), ("edge", "energy")):
-        asked = ("default", chip, objective)
-        rows = [r for r in every if (r["model"], r["accelerator"], r["objective"]) == asked]
+    every = grouped(known(DATA / "optimal-speed.csv"), "model", "accelerator", "objective")
+    for objective in ("edp", "latency", "energy"):
+        rows, where = every["default", "edge", objective], f"edge, {objective}"
         proven = sum(row["status"] == "optimal" for row in rows)
         seconds = [float(row["cpu_s"]) for row in rows]
-        where = f"{chip}, {objective}"
         found.append(("shapes whose optimum is proven", where, len(rows), proven, "of the cases"))
         found.append(("a proof, median", where, len(rows), float(np.median(seconds)), "CPU s"))
         found.append(("a proof, longest", where, len(rows), max(seconds), "CPU s"))
@@ -36,9 +34,7 @@ def proofs() -> list[Row]:
 def hand_mappings() -> list[Row]:
     """How far hand mappings are above the optimum (where a proof was stopped, at least)."""
     found: list[Row] = []
-    every = known(DATA / "dataflows.csv")
-    for chip in ("edge", "cloud", "archgym"):
-        rows = [row for row in every if row["chip"] == chip]
+    for chip, rows in grouped(known(DATA / "dataflows.csv"), "chip").items():
         best = geometric_mean([min(float(row[name]) for name in DATAFLOWS) for row in rows])
         found.append(("best of seven hand mappings", f"{chip}, edp", len(rows), best, "x optimum"))
     return found
@@ -57,12 +53,10 @@ def proposals() -> list[Row]:
     return found
 
 
-def rows() -> list[dict[str, Any]]:
+def rows(_: Any) -> list[dict[str, Any]]:
     """All rows as the file has them."""
     found = proofs() + hand_mappings() + proposals()
     return [dict(zip(FIELDS, (*told, f"{n:.4g}", unit), strict=True)) for *told, n, unit in found]
 
 
-def main() -> None:
-    write(DATA / "findings.csv", FIELDS, rows())
-    show(rows())
+TABLE = Summary(__doc__, rows, "findings.csv")

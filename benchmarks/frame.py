@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -19,6 +20,7 @@ from marl_common import atomic_write
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
 Row = dict[str, Any]
 Name = TypeVar("Name")
+OneRow = TypeVar("OneRow", bound=Mapping[str, Any])
 FEW = 2
 """Rows of a table under `--quick`."""
 
@@ -30,7 +32,7 @@ def asked(doc: str | None, **options: Any) -> argparse.Namespace:
         doc: Docstring of the benchmark.
         options: Of each option the default, or ``(default, help)`` or ``(default, help, choices)``.
             A type stands for no default, False for a flag, a list for several values, and a name
-            that ends in ``_`` for words without a name.
+            that ends in ``_`` for words without a name; ``--csv`` is ``--out``, too.
     """
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -47,8 +49,8 @@ def asked(doc: str | None, **options: Any) -> argparse.Namespace:
             how |= {"type": type(one), "default": default}
         if isinstance(default, list):
             how["nargs"] = "*"
-        flag = "--" + name.replace("_", "-")
-        parser.add_argument(name[:-1] if name.endswith("_") else flag, **how)
+        flags = ["--" + name.replace("_", "-")] + ["--csv"] * (name == "out")
+        parser.add_argument(*([name[:-1]] if name.endswith("_") else flags), **how)
     return parser.parse_args()
 
 
@@ -95,6 +97,14 @@ def write(path: Path | None, columns: Iterable[str], rows: Iterable[Mapping[str,
 def rounded(row: Mapping[str, Any], digits: int = 6) -> Row:
     """A row whose fractions have so many digits that count."""
     return {k: f"{v:.{digits}g}" if isinstance(v, float) else v for k, v in row.items()}
+
+
+def grouped(rows: Iterable[OneRow], *names: str) -> dict[Any, list[OneRow]]:
+    """Rows by what they have in some columns: a value of one column, a tuple of several."""
+    key, found = itemgetter(*names), dict[Any, list[OneRow]]()
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
 
 
 def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
@@ -208,6 +218,58 @@ def nothing(rows: list[Row], given: argparse.Namespace) -> None:
     """Tell nothing of a table."""
 
 
+def shown(rows: Sequence[Row], given: argparse.Namespace) -> None:
+    """Print a table."""
+    show(rows)
+
+
+def given_to(table: Table | Summary, **more: Any) -> argparse.Namespace:
+    """The options of a benchmark, those that all have, and more; little under ``--quick``."""
+    given = asked(
+        table.doc,
+        **table.options,
+        out=(Path, "the file"),
+        quick=(False, "little, in no file unless one is named"),
+        **more,
+    )
+    if given.quick:
+        vars(given).update(table.quick)
+    elif given.out is None and table.file:
+        given.out = DATA / table.file
+    return given
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A benchmark whose rows are made together, and each time anew.
+
+    Args:
+        doc: Docstring of the benchmark.
+        rows: Gives them by the options.
+        file: Where they go by default, in docs/data; nowhere where it is empty.
+        options: Options besides the common ones, as `asked` takes them.
+        quick: Values of options under `--quick`.
+        told: Prints the rows; true where something in them is wrong.
+        digits: Digits that count of fractions in the file; all where it is None.
+    """
+
+    doc: str | None
+    rows: Callable[[argparse.Namespace], Sequence[Row]]
+    file: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    told: Callable[[Sequence[Row], argparse.Namespace], object] = shown
+    digits: int | None = 6
+
+    def run(self) -> bool:
+        """Make, keep and tell all rows; whether something is wrong."""
+        given = given_to(self)
+        rows = self.rows(given)
+        kept = rows if self.digits is None else [rounded(row, self.digits) for row in rows]
+        write(given.out, rows[0], kept)
+        return bool(self.told(rows, given))
+
+
 @dataclass(frozen=True)
 class Table:
     """A benchmark with a row a key; the same command goes on where it was stopped.
@@ -217,7 +279,8 @@ class Table:
         columns: Those of the key, then those that `row` gives, and `cpu_s` where it is measured;
             or what gives them by the options.
         keys: Keys of the rows that the options ask for.
-        row: The further columns of a key, of the options and the key; or of several rows.
+        row: Of the options and a key its row, or a list of its rows: the further columns by name,
+            or a tuple of what they hold but for `cpu_s`.
         file: Where rows go by default, in docs/data; nowhere where it is empty.
         options: Options besides the common ones, as `asked` takes them.
         quick: Values of options under `--quick`.
@@ -228,7 +291,7 @@ class Table:
     doc: str | None
     columns: Sequence[str] | Callable[[argparse.Namespace], Sequence[str]]
     keys: Callable[[argparse.Namespace], Iterable[Sequence[Any]]]
-    row: Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]]
+    row: Callable[..., Any]
     file: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
@@ -237,17 +300,7 @@ class Table:
 
     def run(self) -> bool:
         """Make the rows that are missing; whether something is wrong."""
-        given = asked(
-            self.doc,
-            **self.options,
-            out=(Path, "the file; rows that it has stay"),
-            share=(share_of, "I/N: every N-th row from the I-th on"),
-            quick=(False, f"{FEW} rows of little, in no file unless one is named"),
-        )
-        if given.quick:
-            vars(given).update(self.quick)
-        elif given.out is None and self.file:
-            given.out = DATA / self.file
+        given = given_to(self, share=(share_of, "I/N: every N-th row from the I-th on"))
         for name, work in self.instead.items():
             if getattr(given, name):
                 return bool(work(given))
@@ -257,7 +310,11 @@ class Table:
 
         def row(*key: Any) -> Sequence[Mapping[str, Any]]:
             found = self.row(given, *key)
-            some = [found] if isinstance(found, Mapping) else found
+            names = [name for name in columns[len(key) :] if name != "cpu_s"]
+            some = [
+                dict(zip(names, one, strict=True)) if isinstance(one, tuple) else one
+                for one in (found if isinstance(found, list) else [found])
+            ]
             for one in some:
                 print(*key, *one.values(), flush=True)
             return some

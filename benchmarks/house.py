@@ -1,7 +1,7 @@
 """How large and how plain the code is: the counts that the bars on size are held against.
 
     python -m benchmarks house
-    python -m benchmarks house OTHER/CHECKOUT --packages cost_models mapper --depth 1
+    python -m benchmarks house OTHER/CHECKOUT --depth 1
 
 One row for each package, with what is below it. A code line has a token that is neither comment nor
 part of a docstring (or of a text that stands alone). Parameters are counted without `self` and
@@ -11,7 +11,6 @@ with a whole number above 1 or a name in capitals in it; `shape[...]` aside.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import io
 import json
@@ -20,12 +19,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
+from benchmarks.frame import asked, refuse, show
+
 MANY, MOST, COMPLEX = 6, 10, 10
 """Parameters, and complexity, above which a function is counted."""
-HEAD = (
-    f"{'package':32}{'code lines':>11}{'modules':>9}{'longest':>9}{'functions':>11}"
-    f"{f'> {MANY} par.':>10}{'share':>8}{f'> {MOST} par.':>10}{'complex':>9}{'indices':>9}"
-)
 _SILENT = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -53,17 +50,17 @@ class Counts:
     names: list[str] = field(default_factory=list)
     """Functions of too many parameters or too complex, and where they are."""
 
+    @property
+    def share(self) -> float:
+        """Share of the functions with more than `MANY` parameters [%]."""
+        return 100 * self.many / self.functions if self.functions else 0.0
+
     def add(self, other: Counts) -> None:
         """Count files together."""
         for item in fields(self):
             mine, theirs = getattr(self, item.name), getattr(other, item.name)
             total = max(mine, theirs) if item.name == "longest" else mine + theirs
             setattr(self, item.name, total)
-
-    @property
-    def share(self) -> float:
-        """Share of the functions with more than `MANY` parameters [%]."""
-        return 100 * self.many / self.functions if self.functions else 0.0
 
 
 def texts_alone(tree: ast.Module) -> set[int]:
@@ -175,29 +172,18 @@ def packages(root: Path, depth: int) -> dict[str, Counts]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).parents[1])
-    parser.add_argument("--packages", nargs="*", help="these, and what is below them; all else")
-    parser.add_argument("--depth", type=int, default=3, help="levels of packages")
-    parser.add_argument("--json", action="store_true", help="all counts, and the functions by name")
-    given = parser.parse_args()
-    rows = packages(given.checkout.resolve(), given.depth)
+    given = asked(
+        __doc__,
+        checkout_=[Path],
+        depth=(3, "levels of packages"),
+        json=(False, "all counts, and the functions by name"),
+    )
+    root = (given.checkout or [Path(__file__).parents[1]])[0].resolve()
+    rows = packages(root, given.depth)
     if not rows:
-        parser.error(f"{given.checkout}: no package there - expected a checkout of the project")
-    if given.packages:
-        chosen = tuple(given.packages)
-        rows = {name: row for name, row in rows.items() if f"{name}.".startswith(
-            tuple(f"{one}." for one in chosen))}  # fmt: skip
+        refuse(f"{root}: no package there - expected a checkout of the project")
     if given.json:
         print(json.dumps({name: asdict(row) for name, row in rows.items()}, indent=1))
         return
-    print(HEAD)
-    for name, row in sorted(rows.items()):
-        print(
-            f"{name:32}{row.lines:>11,}{row.modules:>9}{row.longest:>9}{row.functions:>11,}"
-            f"{row.many:>10}{row.share:>7.1f}%{row.most:>10}{row.complex:>9}{row.indices:>9}"
-        )
-
-
-if __name__ == "__main__":
-    main()
+    found = ({"package": name, **asdict(row)} for name, row in sorted(rows.items()))
+    show([row | {"names": len(row["names"])} for row in found])

@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -71,21 +72,17 @@ def learners() -> Hashes:
     from mpe_marl.train_config import TrainConfig
     from mpe_marl.trainer import Trainer
 
-    ways = {
-        "loop": ("lists", "uniform"), "batched": ("joint", "uniform"),
-        "shared": ("joint", "shared"), "folded": ("state", "shared"),
-    }  # fmt: skip
+    ways = {"loop": ("lists", "uniform"), "batched": ("joint", "uniform")}
+    ways |= {"shared": ("joint", "shared"), "folded": ("state", "shared")}
     for algorithm in (*ALGORITHMS, *ON_POLICY):
         for mode in MODES if algorithm in ALGORITHMS else ("batched",):
             layout, law = ways[mode]
             learner = LearnerConfig(algorithm=algorithm, mode=mode, hidden=16)
+            how: dict[str, Any] = {"layout": layout, "law": law, "capacity": 2000, "batch": 32}
+            how |= {"update_every": 10, "warmup": 40}
             if algorithm in ON_POLICY:
-                config = TrainConfig(n_worlds=4, batch=20, update_every=40, learner=learner)
-            else:
-                config = TrainConfig(
-                    layout=layout, law=law, capacity=2000, batch=32, update_every=10, warmup=40,
-                    learner=learner,
-                )  # fmt: skip
+                how = {"n_worlds": 4, "batch": 20, "update_every": 40}
+            config = TrainConfig(learner=learner, **how)
             trainer, losses = Trainer(config, seed=1), []
             while trainer.history.updates < UPDATES:
                 trainer.step()
@@ -193,11 +190,11 @@ def stores() -> Hashes:
                                   .decode())  # fmt: skip
             raw.close()
             with Store.open(path, create=False) as store:
+                told = attrgetter("id", "key", "kind", "name", "seed", "budget", "samples")
                 runs = [
-                    [run.id, run.key, run.kind, run.name, run.seed, run.budget, run.samples,
-                     str(run.status), json_text(run.spec), json_text(run.result)]
+                    [*told(run), str(run.status), json_text(run.spec), json_text(run.result)]
                     for run in store.runs()
-                ]  # fmt: skip
+                ]
                 names = ("return", "mean_reward", "bpb", "flops")
                 figures = [store.metrics(run[0], one) for run in runs for one in names]
             yield name, digest(runs, figures)

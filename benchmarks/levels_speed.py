@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import layers
-from benchmarks.frame import Row, Table, best_of
+from benchmarks.frame import Row, Table, best_of, grouped
 from cost_models.exact.kernel import count_nests
 from cost_models.exact.nest import ONE, Nest, NestLevel, Port, R, S, Window
 from cost_models.exact.nest_counts import record_of
@@ -96,20 +96,18 @@ def seconds(nests: Any, stepwise: bool, runs: int) -> float:
     return best
 
 
-def row_of(given: Any, table: str, memories: int, name: str) -> Row:
+def row_of(given: Any, table: str, memories: int, name: str) -> tuple[float, float]:
     """Nests a second of a layer, and the share of the clock."""
     rng, layer = np.random.default_rng(memories), layers.get(name)
     drawn = (random_nest(rng, layer, memories, WHOLE[table]) for _ in range(given.nests))
     records = np.concatenate([record_of(nest) for nest in drawn])
     whole, without = (seconds(records, stepwise, given.runs) for stepwise in (True, False))
-    figures = (round(given.nests / whole), round(1 - without / whole, 2))
-    return dict(zip(FIGURES, figures, strict=True))
+    return round(given.nests / whole), round(1 - without / whole, 2)
 
 
 def told(rows: list[Row], _: Any) -> None:
     """Print medians over the layers."""
-    for table, memories in dict.fromkeys((row["nests"], row["memories"]) for row in rows):
-        mine = [row for row in rows if (row["nests"], row["memories"]) == (table, memories)]
+    for (table, memories), mine in grouped(rows, "nests", "memories").items():
         rate, share = (np.median([float(row[name]) for row in mine]) for name in FIGURES)
         print(f"{table:7} {memories} memories: {rate:,.0f} nests/s, clock {share:.0%}")
 

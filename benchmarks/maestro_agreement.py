@@ -66,10 +66,9 @@ def compare_networks(folder: Path) -> tuple[Counter[str], list[str]]:
             table = Path(work, "mapping.csv")
             if done.returncode != 0 or not table.exists():
                 found["files that the program refuses or dies on"] += 1
-                reasons = sum(not cost.feasible for cost in costs)
+                reasons = f"{sum(not cost.feasible for cost in costs)} of {len(costs)} layers"
                 notes.append(
-                    f"{path.name}: the program ends with {done.returncode}; here {reasons} of "
-                    f"{len(costs)} layers have a reason, the others figures"
+                    f"{path.name}: ends with {done.returncode}; here {reasons} are refused"
                 )
                 continue
             with table.open(newline="", encoding="utf-8") as file:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from marl_common import atomic_write
 from marl_runs import mean_interval
 
 Run = dict[str, Any]
-CASES = {
+CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "compared": {
         "archgym": ("mobilenetv2.2", "resnet18.1", "vgg16.1", "alexnet.2"),
         "edge": ("mobilenetv2.7", "resnet18.10", "vgg16.8", "alexnet.4"),
@@ -45,15 +46,10 @@ FIRST = 100
 """The anytime area begins here: before it, every method draws its first population."""
 
 
-def key(run: Run) -> tuple[Any, ...]:
-    """What makes two runs the same."""
-    names = ("cost_model", "accelerator", "layer", "objective", "method", "seed", "budget")
-    return tuple(run[name] for name in names)
-
-
-def case(run: Run) -> tuple[Any, ...]:
-    """The problem of a run."""
-    return run["cost_model"], run["accelerator"], run["layer"], run["objective"]
+CASE = ("cost_model", "accelerator", "layer", "objective")
+"""What the problem of a run is."""
+case, key = itemgetter(*CASE), itemgetter(*CASE, "method", "seed", "budget")
+"""The problem of a run, and what makes two runs the same."""
 
 
 def compared(given: Any, accelerator: str, layers: tuple[str, ...]) -> list[Run]:
@@ -79,16 +75,6 @@ def interval(logs: np.ndarray) -> tuple[float, float]:
         return -np.inf, np.inf
     mean, half = mean_interval(logs)
     return float(mean - half), float(mean + half)
-
-
-def seeds_of(runs: list[Run], method: str) -> str:
-    """Seeds a case of a method, such as `3`, or `1-3` where some cases have fewer."""
-    counts: dict[tuple[Any, ...], int] = {}
-    for run in runs:
-        if run["method"] == method:
-            counts[case(run)] = counts.get(case(run), 0) + 1
-    low, high = min(counts.values()), max(counts.values())
-    return str(low) if low == high else f"{low}-{high}"
 
 
 def main() -> None:

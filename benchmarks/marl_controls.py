@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import marl_cases, methods_table
-from benchmarks.frame import DATA, asked, known, show
+from benchmarks.frame import DATA, Summary, grouped, known, rounded, show, write
+from benchmarks.marl_cases import CASE, OBJECTIVES, case, key
+from benchmarks.methods_table import ROUNDED, Run, of_cases, reached, read, references
 from marl_runs import first_below, geometric_mean, holm, two_level_ratio
 
 RUNS = DATA / "marl-controls-runs.csv"
-TABLES = {"methods": DATA / "marl-controls.csv", "pairs": DATA / "marl-controls-pairs.csv"}
 TARGET, BUDGET = 1.05, 20_000
 OFF, ON = "marl:pretrained=none", "marl:pretrained=none:policy=true"
 ONE = f"{ON}:agents=1"
@@ -35,117 +35,86 @@ PAIRS = (
     *((ON, OFF), (ONE, ON), (SCREENED, "ga"), (OFF, SCREENED), (OFF, "ga")),
     *(("marl", other) for other in (OFF, ON, ONE, "ga", SCREENED, "annealing")),
 )
-Run = dict[str, Any]
-Medians = dict[str, dict[tuple[Any, ...], float]]
 
 
 def kept(paths: list[Path]) -> list[Run]:
     """A row a run of these methods, under both cost models."""
     rows = []
     for cost_model in ("exact", "maestro"):
-        runs = methods_table.of_cases(methods_table.read(paths, cost_model, BUDGET), "compared")
-        reference = methods_table.references(runs, cost_model)
-        runs = [run for run in runs if run["method"] in METHODS]
-        for run in sorted(runs, key=lambda run: tuple(map(str, marl_cases.key(run)))):
-            rows.append(
-                {
-                    "cost_model": cost_model,
-                    **{name: run[name] for name in ("accelerator", "layer", "objective")},
-                    "method": run["method"],
-                    "seed": run["seed"],
-                    "best": repr(run["best"]),
-                    "samples to 5 %": first_below(
-                        run["curve"], TARGET * reference[marl_cases.case(run)]
-                    ),
-                    "cpu_s": round(run["cpu_s"], 2),
-                }
-            )
+        runs = of_cases(read(paths, cost_model, BUDGET), "compared")
+        reference = references(runs, cost_model)
+        for run in sorted(runs, key=lambda run: tuple(map(str, key(run)))):
+            if run["method"] in METHODS:
+                near = first_below(run["curve"], TARGET * reference[case(run)])
+                told = {name: run[name] for name in (*CASE, "method", "seed")}
+                told |= {"best": repr(run["best"]), "samples to 5 %": near}
+                rows.append(told | {"cpu_s": round(run["cpu_s"], 2)})
     return rows
 
 
-def read() -> list[Run]:
-    """The rows of the file that is kept, numbers as numbers."""
-    numbers = ("best", "cpu_s", "samples to 5 %")
-    return [row | {name: float(row[name] or "inf") for name in numbers} for row in known(RUNS)]
+def by_case(runs: list[Run], method: str, column: str = "best") -> dict[Any, np.ndarray]:
+    """A column of a method's runs, a case."""
+    own = grouped((run for run in runs if run["method"] == method), *CASE)
+    return {name: np.array([run[column] for run in some]) for name, some in own.items()}
 
 
-def medians(runs: list[Run], column: str) -> Medians:
-    """Median over seeds of a column, a method and case."""
-    groups: dict[tuple[str, tuple[Any, ...]], list[float]] = {}
-    for run in runs:
-        groups.setdefault((run["method"], marl_cases.case(run)), []).append(run[column])
-    found: Medians = {}
-    for (method, case), values in groups.items():
-        found.setdefault(method, {})[case] = float(np.median(values))
-    return found
-
-
-def by_case(runs: list[Run], method: str) -> dict[tuple[Any, ...], np.ndarray]:
-    """Final values of a method's runs, a case."""
-    found: dict[tuple[Any, ...], list[float]] = {}
-    for run in runs:
-        if run["method"] == method:
-            found.setdefault(marl_cases.case(run), []).append(run["best"])
-    return {case: np.array(values) for case, values in found.items()}
-
-
-def ratio(runs: list[Run], first: str, second: str) -> dict[str, float]:
+def ratio(runs: list[Run], first: str, second: str) -> Run:
     """How the first method's values stand to the second's, and on how many cases which is lower."""
     mine, other = by_case(runs, first), by_case(runs, second)
-    both = [case for case in mine if case in other]
-    found = two_level_ratio([mine[case] for case in both], [other[case] for case in both])
-    logs = np.log([np.median(mine[case]) / np.median(other[case]) for case in both])
-    told = {"ratio": found.value, "from": found.low, "to": found.high, "p": found.p}
-    alike = np.abs(logs) < methods_table.ROUNDED
+    both = [name for name in mine if name in other]
+    found = two_level_ratio([mine[name] for name in both], [other[name] for name in both])
+    logs = np.log([np.median(mine[name]) / np.median(other[name]) for name in both])
+    told: Run = {"ratio": found.value, "from": found.low, "to": found.high, "p": found.p}
+    alike = np.abs(logs) < ROUNDED
     counts = {"tie": alike, "better": (logs < 0) & ~alike, "worse": (logs > 0) & ~alike}
     return {**told, **{name: int(some.sum()) for name, some in counts.items()}}
 
 
 def groups(runs: list[Run]) -> list[tuple[dict[str, str], list[Run]]]:
     """The runs of each cost model and objective, and of all objectives together."""
-    found = []
-    for cost_model in ("exact", "maestro"):
-        mine = [run for run in runs if run["cost_model"] == cost_model]
-        for objective in ("all", *marl_cases.OBJECTIVES):
-            alike = [run for run in mine if objective in ("all", run["objective"])]
-            found.append(({"cost model": cost_model, "objective": objective}, alike))
-    return found
+    return [
+        (
+            {"cost model": cost_model, "objective": objective},
+            [run for run in mine if objective in ("all", run["objective"])],
+        )
+        for cost_model, mine in grouped(runs, "cost_model").items()
+        for objective in ("all", *OBJECTIVES)
+    ]
 
 
-def method_rows(runs: list[Run]) -> list[dict[str, Any]]:
+def method_rows(runs: list[Run]) -> list[Run]:
     """A row a cost model, objective and method."""
     rows = []
     for told, alike in groups(runs):
-        cost_model = told["cost model"]
-        reference = methods_table.references(alike, cost_model)
-        values, arrivals = medians(alike, "best"), medians(alike, "samples to 5 %")
+        reference = references(alike, told["cost model"])
         for method in METHODS:
-            arrived = list(arrivals[method].values())
-            middle = float(np.median(arrived))
-            over = ratio(alike, method, OFF)
+            values = by_case(alike, method)
+            near = by_case(alike, method, "samples to 5 %").values()
+            arrived = [float(np.median(some)) for some in near]
+            seeds, over = [*map(len, near)], ratio(alike, method, OFF)
             rows.append(
                 {
                     **told,
                     "method": method,
                     "cases": len(arrived),
-                    "seeds": marl_cases.seeds_of(alike, method),
+                    "seeds": "-".join(map(str, sorted({min(seeds), max(seeds)}))),
                     "value / best": geometric_mean(
-                        [value / reference[case] for case, value in values[method].items()]
+                        [float(np.median(some)) / reference[name] for name, some in values.items()]
                     ),
                     "over policy off": over["ratio"],
                     "from": over["from"],
                     "to": over["to"],
                     "within 5 %": int(np.isfinite(arrived).sum()),
-                    "samples to 5 %": middle if np.isfinite(middle) else "not reached",
+                    "samples to 5 %": reached(arrived),
                     "CPU s": float(np.mean([r["cpu_s"] for r in alike if r["method"] == method])),
                 }
             )
     return rows
 
 
-def pair_rows(runs: list[Run]) -> list[dict[str, Any]]:
+def pair_rows(runs: list[Run]) -> list[Run]:
     """A row a cost model, objective and pair of methods."""
-    rows = [
+    rows: list[Run] = [
         {**told, "first": first, "second": second, **ratio(alike, first, second)}
         for told, alike in groups(runs)
         for first, second in PAIRS
@@ -159,17 +128,31 @@ def pair_rows(runs: list[Run]) -> list[dict[str, Any]]:
     return rows
 
 
-def make() -> None:
-    """Write both tables from the runs that are kept, and print them."""
-    runs = read()
-    for name, rows in (("methods", method_rows(runs)), ("pairs", pair_rows(runs))):
-        methods_table.write(rows, TABLES[name])
-        show(rows)
-        print()
-
-
-def main() -> None:
-    given = asked(__doc__, runs=([Path], "keep these runs first"))
+def made(given: Any) -> list[Run]:
+    """A row a method, of the runs that are kept; ``--runs`` are kept first."""
     if given.runs:
-        methods_table.write(kept(given.runs), RUNS)
-    make()
+        rows = kept(given.runs)
+        write(RUNS, rows[0], rows)
+    numbers = ("best", "cpu_s", "samples to 5 %")
+    given.kept = [row | {n: float(row[n] or "inf") for n in numbers} for row in known(RUNS)]
+    return method_rows(given.kept)
+
+
+def told(rows: Any, given: Any) -> None:
+    """Print the table, and that of pairs, which is written beside it."""
+    pairs = pair_rows(given.kept)
+    if given.out is not None:
+        path = given.out.with_stem(f"{given.out.stem}-pairs")
+        write(path, pairs[0], map(rounded, pairs))
+    show(rows)
+    print()
+    show(pairs)
+
+
+TABLE = Summary(
+    __doc__,
+    made,
+    "marl-controls.csv",
+    {"runs": ([Path], "keep these runs first")},
+    told=told,
+)

@@ -119,16 +119,15 @@ def keys(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
     yield from ((one.file, one.wrong) for one in some)
 
 
-def tried(given: argparse.Namespace, file: str, wrong: str) -> Row:
+def tried(given: argparse.Namespace, file: str, wrong: str) -> tuple[str, bool]:
     """Whether its test finds a mistake."""
     (change,) = (one for one in mutations() if (one.file, one.wrong) == (file, wrong))
     path = Path(copied().name, file)
     path.write_text(change.changed(path.read_text(encoding="utf-8")), encoding="utf-8")
     try:
-        found = code_of([change.test]) == FAILED
+        return change.test, code_of([change.test]) == FAILED
     finally:
         shutil.copy2(ROOT / file, path)
-    return {"test": change.test, "found": found}
 
 
 def told(rows: list[Row], given: argparse.Namespace) -> bool:

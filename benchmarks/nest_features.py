@@ -9,34 +9,6 @@ from cost_models.exact.nest import FILTER, INPUT, ONE, OUTPUT, Lanes, Nest, Nest
 from layers import DIMS
 
 CAUSES = ("compute", "DRAM.read", "DRAM.write", "level.read", "level.write")
-FEATURES = (
-    *(f"depth {depth}" for depth in range(1, 6)),
-    "at least 200 MACs",
-    "ragged tiles at every level",
-    "two axes at two levels",
-    "a tensor kept nowhere",
-    "unequal widths",
-    "unequal directions",
-    "directions that share a port",
-    "double buffering by tensor",
-    "stride and dilation above 1",
-    "groups",
-    "batch",
-    "free padding",
-    "box",
-    "multicast off",
-    "reduction off",
-    "lanes along dimensions",
-    "lanes that take any MAC",
-    "a memory as two entries",
-    "a memory as three entries",
-    "a fan-out alone",
-    "what moved is fetched anew",
-    "whole tiles",
-    "bound",
-    *(f"bound by {cause}" for cause in CAUSES),
-)
-"""All there are; where not said otherwise, a nest that has one has it somewhere."""
 N, G = DIMS.index("N"), DIMS.index("G")
 
 
@@ -143,3 +115,11 @@ def _off(nest: Nest, units: tuple[int, ...], multicast: tuple[bool, ...]) -> boo
         n > 1 and not shares and any(d not in nest.coupled[t] for t in (INPUT, FILTER))
         for d, (n, shares) in enumerate(zip(units, multicast, strict=True))
     )
+
+
+FEATURES = (
+    *(f"depth {depth}" for depth in range(1, 6)),
+    *_of_nest(Nest(ONE, (NestLevel(ONE),), ((), (), ()))),
+    *(f"bound by {cause}" for cause in CAUSES),
+)
+"""All there are; where not said otherwise, a nest that has one has it somewhere."""

@@ -18,7 +18,7 @@ import numpy as np
 
 import baselines
 from baselines import prove
-from benchmarks.frame import Table
+from benchmarks.frame import Table, grouped
 from maestro_env import Problem
 from tests.baselines.proofs import (
     brute_force,
@@ -99,16 +99,14 @@ LOOK: dict[str, Callable[[int, int], Row | None]] = {
 }
 
 
-def row_of(given: Any, part: str, problem: int) -> dict[str, Any]:
+def row_of(given: Any, part: str, problem: int) -> Row:
     """A problem; of no mappings where it was left out."""
-    found = LOOK[part](problem, given.most) or (0, np.nan, np.nan, True)
-    return dict(zip(("mappings", "expected", "found", "holds"), found, strict=True))
+    return LOOK[part](problem, given.most) or (0, np.nan, np.nan, True)
 
 
 def told(rows: list[dict[str, str]], _: Any) -> bool:
     """Print a line for each part; true where anything differs."""
-    for part in LOOK:
-        mine = [row for row in rows if row["part"] == part and row["mappings"] != "0"]
+    for part, mine in grouped((row for row in rows if row["mappings"] != "0"), "part").items():
         total = sum(int(row["mappings"]) for row in mine)
         wrong = sum(row["holds"] != "True" for row in mine)
         print(f"{part}: {len(mine)} problems, {total:,} mappings, {wrong} wrong")

@@ -7,7 +7,7 @@ Processor time includes the search for a first value; code is compiled before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
 
@@ -15,8 +15,8 @@ import numpy as np
 
 import layers
 from baselines import prove
-from benchmarks.frame import Row, Table, show
-from layers import Layer
+from benchmarks.frame import Row, Table, grouped, show
+from layers import Layer, distinct
 from maestro_env import Problem
 
 NETWORKS = ("mobilenetv2", "resnet18", "vgg16", "alexnet", "bert_base")
@@ -24,14 +24,9 @@ MODELS = {"default": "exact", "maestro": "exact:energy=maestro:area=maestro"}
 GIVEN = ("status", "value", "bound", "gap", "cpu_s", "boxes", "structures", "evaluated")
 
 
-def shapes(networks: list[str]) -> Iterator[Layer]:
+def shapes(networks: Iterable[str]) -> list[Layer]:
     """The layers of some networks, one of each shape."""
-    seen = set()
-    for network in networks:
-        for layer in layers.network(network):
-            if layer.renamed("") not in seen:
-                seen.add(layer.renamed(""))
-                yield layer
+    return [one for one, _ in distinct(n for name in networks for n in layers.network(name))]
 
 
 def row_of(
@@ -55,8 +50,7 @@ def row_of(
 def told(rows: list[Row], _: Any) -> None:
     """Print a row a model, accelerator and objective."""
     names, table = ("model", "accelerator", "objective"), []
-    for case in dict.fromkeys(tuple(row[name] for name in names) for row in rows):
-        mine = [row for row in rows if tuple(row[name] for name in names) == case]
+    for case, mine in grouped(rows, *names).items():
         times = [float(row["cpu_s"]) for row in mine]
         one: Row = dict(zip(names, case, strict=True)) | {"shapes": len(mine)}
         one["proven"] = sum(row["status"] in ("optimal", "empty") for row in mine)

@@ -104,25 +104,20 @@ def tables(rows: list[dict[str, str]]) -> str:
     lines = ["| bound over optimum | least | median | most |", "|---|---|---|---|"]
     for level in LEVELS:
         found = np.array([float(ratio) for _, name, ratio, _ in cells if name == level])
-        if not len(found):
-            continue
-        lines.append(
-            f"| {level} | {found.min():.3f} | {np.median(found):.3f} | {found.max():.6f} |"
-        )
+        if len(found):
+            shown = f"{found.min():.3f} | {np.median(found):.3f} | {found.max():.6f}"
+            lines.append(f"| {level} | {shown} |")
     lines += [f"| boxes | {' | '.join(RULES)} |", "|---" * (len(RULES) + 1) + "|"]
     for layer in dict.fromkeys(name for name, rule, _, _ in cells if rule in RULES):
-        shown = [
-            f"{int(boxes):,}" + ("" if done == "True" else " (not done)")
-            for name, rule, boxes, done in cells
-            if name == layer and rule in RULES
-        ]
-        lines.append(f"| {layer} | {' | '.join(shown)} |")
+        own = [cell[2:] for cell in cells if cell[0] == layer and cell[1] in RULES]
+        each = (f"{int(n):,}{'' if done == 'True' else ' (not done)'}" for n, done in own)
+        lines.append(f"| {layer} | {' | '.join(each)} |")
     return "\n".join(lines)
 
 
 def row_of(
     given: Any, model: str, accelerator: str, objective: str, layer: str
-) -> list[dict[str, Any]]:
+) -> list[tuple[str, float, bool]]:
     """Ratios by level of a shape, and boxes by rule where its rules are asked for."""
     problem = Problem(layers.parse(layer), accelerator, objective, MODELS[model])
     proof = prove(problem)
@@ -132,12 +127,12 @@ def row_of(
         rows += [(level, ratio, proof.proven) for level, ratio in levels]
     if layer in given.layers:
         rows += [(rule, *boxes_without(rule, problem, proof, given.boxes)) for rule in RULES]
-    return [dict(zip(GIVEN, row, strict=True)) for row in rows]
+    return rows
 
 
 def keys(given: Any) -> Iterator[tuple[str, ...]]:
     """All shapes, and the layers whose rules are left out."""
-    names = [] if given.only_rules else [layer.name for layer in shapes(list(NETWORKS))]
+    names = [] if given.only_rules else [layer.name for layer in shapes(NETWORKS)]
     for name in dict.fromkeys([*names, *given.layers]):
         yield given.model, given.accelerator, given.objective, name
 

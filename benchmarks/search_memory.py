@@ -9,7 +9,7 @@ import resource
 from typing import Any
 
 import baselines
-from benchmarks.frame import Row, Table
+from benchmarks.frame import Table
 from maestro_env import Problem
 from marl_runs import in_fresh_process
 
@@ -21,19 +21,16 @@ METHODS = {
 """Samples of each method."""
 
 
-def searched(method: str, layer: str, accelerator: str, samples: int) -> Row:
+def searched(method: str, layer: str, accelerator: str, samples: int) -> tuple[float, ...]:
     """One search in this process, and what the process took."""
     problem = Problem(layer, accelerator)
     baselines.load(method).search(problem, samples, 0)
     used = resource.getrusage(resource.RUSAGE_SELF)
-    return {
-        "samples": problem.samples,
-        "megabytes": round(used.ru_maxrss * 1024 / 1e6),
-        "cpu_seconds": round(used.ru_utime + used.ru_stime, 1),
-    }
+    megabytes = round(used.ru_maxrss * 1024 / 1e6)
+    return problem.samples, megabytes, round(used.ru_utime + used.ru_stime, 1)
 
 
-def row_of(given: Any, method: str, layer: str, accelerator: str) -> Row:
+def row_of(given: Any, method: str, layer: str, accelerator: str) -> tuple[float, ...]:
     """One search in a process of its own."""
     samples = given.samples or METHODS[method]
     return in_fresh_process(searched, method, layer, accelerator, samples)

@@ -116,12 +116,11 @@ def main() -> None:
     given = asked(
         __doc__,
         out=(ROOT / "dist", "folder for the wheels"),
-        full=(False, "try everything in every Python"),
     )
     for python in pythons().values():
         wheel = build(python, given.out.absolute())
         with tempfile.TemporaryDirectory() as name:
-            if given.full or python == sys.executable:
+            if python == sys.executable:
                 try_all(python, wheel, Path(name))
             else:
                 inside = environment(python, Path(name), wheel)

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.export_cases import Case
 from benchmarks.export_cost_rules import zigzag_words
-from benchmarks.export_rules import elements, exchanges, zigzag_stays
+from benchmarks.export_rules import bits_of, elements, exchanges, zigzag_stays
 from layers import TENSORS
 from mapper.export.chip_stores import ChipStore, ChipStores
 from mapper.export.loop_nest import MAC, LoopNest
@@ -73,9 +73,7 @@ def top_steps(nest: LoopNest, tensor: str, place: int) -> tuple[int, int]:
 
 def held_twice(nest: LoopNest, store: ChipStore) -> dict[str, bool]:
     """Whether a memory has room for a tensor's next tile beside what it holds."""
-    widths = nest.chip.widths
-    bits = {"input": widths.input, "filter": widths.filter, "output": widths.psum}
-    shares = {}
+    shares, bits = {}, bits_of(nest)
     for tensor in ORDER:
         if tensor in store.tensors:
             memories = [stay.memory for stay in zigzag_stays(nest, tensor)[-2::-1]]
@@ -125,19 +123,12 @@ def moves(case: Case, stores: ChipStores, store: ChipStore, way: str) -> Iterato
                 continue
             if move.inside.memory == MAC and feeds_macs(stores, store):
                 continue
-            bits = zigzag_words(case, (store.level, tensor), way)[-1] / prod(
-                move.outside.units.values()
-            )
+            bits = zigzag_words(case, (store.level, tensor), way)[-1]
             if bits:
                 times, period = move.inside.steps, total // move.inside.steps
-                place = len(stays) - 3 - at
-                yield Transfer(
-                    tensor,
-                    times,
-                    ceil(bits / times / width),
-                    period,
-                    window(nest, stores, tensor, place, period),
-                )
+                cycles = ceil(bits / prod(move.outside.units.values()) / times / width)
+                allowed = window(nest, stores, tensor, len(stays) - 3 - at, period)
+                yield Transfer(tensor, times, cycles, period, allowed)
 
 
 def stalls(found: list[Transfer], total: int) -> int:

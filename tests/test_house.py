@@ -107,7 +107,7 @@ def test_the_counter_of_the_house_counts_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "pack" / "below").mkdir(parents=True)
     (tmp_path / "pack" / "__init__.py").write_text("")
     (tmp_path / "pack" / "below" / "thing.py").write_text(SAMPLE)
-    command = [sys.executable, "benchmarks/house.py", str(tmp_path), "--json"]
+    command = [sys.executable, "-m", "benchmarks", "house", str(tmp_path), "--json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     rows = json.loads(done.stdout)
     assert set(rows) == {"pack", "pack.below"}

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from benchmarks.edits.fields import Rng, doubled, edit_field, edit_file
-from benchmarks.edits.kind import Edit
+from benchmarks.edits.kind import Edit, judged
 from mapper.clustering.assignment import Assignment, AssignmentError
 
 
@@ -49,13 +49,7 @@ def prepare(folder: Path) -> Edit:
 
 def judge(path: Path) -> str:
     """What reading an assignment makes of a file."""
-    try:
-        Assignment.load(path)
-    except AssignmentError as error:
-        return "refused" if "\n" not in str(error) else "internal error: several lines"
-    except Exception as error:
-        return f"internal error: {type(error).__name__}: {error}"
-    return "accepted"
+    return judged(lambda: Assignment.load(path), AssignmentError)
 
 
 class _Strict(yaml.SafeLoader):
@@ -73,14 +67,11 @@ def truth(path: Path, _judged: str) -> bool:
     try:
         data = yaml.load(path.read_text("utf-8"), _Strict)
         names = [name for agent in data["agents"] for name in agent]
-        lists = isinstance(data["agents"], list) and all(
-            isinstance(agent, list) and agent for agent in data["agents"]
-        )
-        source = data.get("source")
-        plain = source is None or (
-            isinstance(source, dict) and all(isinstance(name, str) for name in source)
-        )
-        texts = all(isinstance(name, str) for name in names) and len({*names}) == len(names)
-        return lists and plain and texts and set(data) <= {"agents", "source"}
+        lists = all(isinstance(agent, list) and agent for agent in data["agents"])
+        source = {} if data.get("source") is None else data["source"]
+        texts = all(isinstance(name, str) for name in (*names, *source))
+        kinds = isinstance(data["agents"], list) and isinstance(source, dict)
+        alone = len({*names}) == len(names)
+        return lists and texts and kinds and alone and set(data) <= {"agents", "source"}
     except (ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError):
         return False

@@ -21,7 +21,7 @@ from typing import Any
 import baselines
 import layers
 from benchmarks.edits.fields import Rng, edit_field, edit_file
-from benchmarks.edits.kind import Edit
+from benchmarks.edits.kind import Edit, judged
 from benchmarks.edits.problems import deep_specs, enumerated, space_holds, specs
 from cost_models import CHAINS, PRESETS, Chain, ChainBatch, ChainMapping, Mapping, MappingBatch
 from mapper import ProblemSpec
@@ -133,16 +133,12 @@ def edited(rng: Rng, good: list[tuple[dict[str, Any], bytes]]) -> tuple[str, byt
 
 def prepare(folder: Path) -> Edit:
     """Edits of the certificates of all problems."""
-    return _edits(folder, (*specs(), *deep_specs()))
+    return prepare_deep(folder, specs())
 
 
-def prepare_deep(folder: Path) -> Edit:
-    """Edits of the certificates of problems on chips that are a list of levels."""
-    return _edits(folder, deep_specs())
-
-
-def _edits(folder: Path, given: Iterable[ProblemSpec]) -> Edit:
-    good = certificates(folder, given)
+def prepare_deep(folder: Path, more: Iterable[ProblemSpec] = ()) -> Edit:
+    """Edits of the certificates of problems on chips that are a list of levels, and of more."""
+    good = certificates(folder, (*more, *deep_specs()))
 
     def edit(rng: Rng, path: Path) -> str:
         what, content = edited(rng, good)
@@ -154,15 +150,13 @@ def _edits(folder: Path, given: Iterable[ProblemSpec]) -> Edit:
 
 def judge(path: Path) -> str:
     """What checking a certificate makes of a file."""
-    try:
+
+    def check() -> None:
         certificate = read_certificate(path)
         check_certificate(certificate)
         claim_of(certificate), problem_of(certificate)
-    except CertificateError as error:
-        return "refused" if "\n" not in str(error) else "internal error: several lines"
-    except Exception as error:
-        return f"internal error: {type(error).__name__}: {error}"
-    return "accepted"
+
+    return judged(check, CertificateError)
 
 
 def truth(path: Path, judged: str) -> bool | None:

@@ -12,20 +12,9 @@ import numpy as np
 Rng = np.random.Generator
 ODD: list[Any] = [
     *(0, 1, 2, 3, 7, -1, 0.5, 1e308, 2**31, 10**30, True, False, None, [], {}, [3], {"a": 1}),
-    *(
-        "",
-        "inf",
-        "nan",
-        "1",
-        "edge",
-        "cloud",
-        "mlp.2",
-        "a\nb is the optimum",
-        "K",
-        "edp",
-        "latency",
-    ),
-    *("energy", "free", "any", "divisors", "bound", "eyeriss", "maestro", "simulated"),
+    *("", "inf", "nan", "1", "edge", "cloud", "mlp.2", "a\nb is the optimum"),
+    *("K", "edp", "latency", "energy", "free", "any", "divisors", "bound", "eyeriss", "maestro"),
+    "simulated",
 ]
 
 
@@ -33,11 +22,9 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths of all values of a claim."""
     if path:
         yield path
-    keys = (
-        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    )
-    for key in keys:
-        yield from places(value[key], (*path, key))
+    if isinstance(value, list | dict):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*path, key))
 
 
 def edit_field(rng: np.random.Generator, claim: dict[str, Any], other: dict[str, Any]) -> None:
@@ -60,9 +47,8 @@ def edit_field(rng: np.random.Generator, claim: dict[str, Any], other: dict[str,
     elif kind == 2 and isinstance(donor, dict) and key in donor:
         inside[key] = copy.deepcopy(donor[key])
     elif kind in (3, 4) and isinstance(old, int | float) and not isinstance(old, bool):
-        inside[key] = [old + 1, old * 2, old - 1, float(old), str(old), old * 0.999][
-            rng.integers(6)
-        ]
+        near = [old + 1, old * 2, old - 1, float(old), str(old), old * 0.999]
+        inside[key] = near[rng.integers(6)]
     else:
         inside[key] = copy.deepcopy(ODD[rng.integers(len(ODD))])
 

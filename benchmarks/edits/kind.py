@@ -12,6 +12,17 @@ Edit = Callable[[Rng, Path], str]
 """Writes an edited file to a path; returns what was edited."""
 
 
+def judged(read: Callable[[], object], refusal: type[Exception]) -> str:
+    """What reading a file comes to: "accepted", "refused", or what went wrong."""
+    try:
+        read()
+    except refusal as error:
+        return "refused" if "\n" not in str(error) else "internal error: several lines"
+    except Exception as error:
+        return f"internal error: {type(error).__name__}: {error}"
+    return "accepted"
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of file.

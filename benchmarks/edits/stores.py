@@ -49,9 +49,8 @@ def prepare(folder: Path) -> Edit:
     good = (folder / "s.sqlite").read_bytes()
 
     def edit(rng: Rng, path: Path) -> str:
-        what = ["spec", "forged spec", "result", "result", "column", "samples", "members", "file"][
-            rng.integers(8)
-        ]
+        kinds = ("spec", "forged spec", "result", "result", "column", "samples", "members", "file")
+        what = kinds[rng.integers(8)]
         if what == "file":
             path.write_bytes(edit_file(rng, good))
             return what
@@ -84,9 +83,8 @@ def _edit_row(rng: Rng, raw: sqlite3.Connection, what: str) -> None:
         query = f"select {column} from runs_samples where run_id = ?"
         old = raw.execute(query, (number,)).fetchone()
         if old is not None:
-            new = edit_file(rng, old[0]) if isinstance(old[0], bytes) else [0, 1, -1, "u9"][
-                rng.integers(4)
-            ]  # fmt: skip
+            odd = (0, 1, -1, "u9")
+            new = edit_file(rng, old[0]) if isinstance(old[0], bytes) else odd[rng.integers(4)]
             raw.execute(f"update runs_samples set {column} = ? where run_id = ?", (new, number))
     else:
         part = 0 if "spec" in what else 1
@@ -180,12 +178,10 @@ def _row_is_true(row: dict[str, Any], chunks: list[dict[str, Any]]) -> bool:
         return False
     if best is None:
         return not len(finite) and ("empty" not in result or math.isinf(known[0]))
-    lowest, curve = math.inf, []
-    for number, value in enumerate(values.tolist(), 1):
-        if value < lowest:
-            lowest = value
-            curve.append([number, value])
-    if (lowest, curve, len(finite)) != (best, result["curve"], result["feasible_samples"]):
+    lowest = np.fmin.accumulate([math.inf, *values])
+    curve = [[n, float(lowest[n])] for n in np.flatnonzero(lowest[1:] < lowest[:-1]) + 1]
+    found = (len(finite), float(lowest[-1]), curve)
+    if found != (result["feasible_samples"], best, result["curve"]):
         return False
     mapping = Mapping.from_dict(result["best_mapping"])
     one = MappingBatch.from_mappings([mapping], problem.layer.extents)

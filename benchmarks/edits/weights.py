@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.edits.fields import Rng, doubled, edit_field, edit_file, strict
-from benchmarks.edits.kind import Edit
+from benchmarks.edits.kind import Edit, judged
 from mapper.pretrained.network import fresh, shapes
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 
@@ -79,13 +79,7 @@ def parts_of(content: bytes) -> tuple[dict[str, Any], bytes]:
 
 def judge(path: Path) -> str:
     """What reading agents makes of a file."""
-    try:
-        load(path)
-    except PretrainedError as error:
-        return "refused" if "\n" not in str(error) else "internal error: several lines"
-    except Exception as error:
-        return f"internal error: {type(error).__name__}: {error}"
-    return "accepted"
+    return judged(lambda: load(path), PretrainedError)
 
 
 def truth(path: Path, _judged: str) -> bool:

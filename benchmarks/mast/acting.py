@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch.nn.functional import linear
 
-from benchmarks.frame import Table, in_turns, rounded
+from benchmarks.frame import Table, in_turns
 from marl_runs import make_generator
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
@@ -66,7 +66,7 @@ def policy_of(config: MastConfig, shape: TaskShape) -> SparsePolicy:
     return SparsePolicy.of(make_value_learner(config, shape, total=1))
 
 
-def measure(given: Any, task: str, hidden: int, worlds: int) -> list[dict[str, Any]]:
+def measure(given: Any, task: str, hidden: int, worlds: int) -> list[tuple[Any, ...]]:
     """One row a sparsity."""
     torch.set_num_threads(1)
     shape = TeamWorlds(find_task(task), 1).shape
@@ -86,16 +86,13 @@ def measure(given: Any, task: str, hidden: int, worlds: int) -> list[dict[str, A
     dense = min(("numpy", "torch"), key=lambda name: median[name])
     whole = sum(k.inputs * len(k.ends) for k in sparse[0.9].nets[0].values())
     return [
-        {
-            "sparsity": s, "dense_by": dense,
-            **rounded({
-                "dense_us": 1e6 * median[dense], "sparse_us": 1e6 * median[s],
-                "times_faster": float(np.median(seconds[dense] / seconds[s])),
-                "counted": whole / sum(len(k.values) for k in policy.nets[0].values()),
-            }),
-        }
+        (
+            *(s, dense, f"{1e6 * median[dense]:.6g}", f"{1e6 * median[s]:.6g}"),
+            f"{np.median(seconds[dense] / seconds[s]):.6g}",
+            f"{whole / sum(len(k.values) for k in policy.nets[0].values()):.6g}",
+        )
         for s, policy in sparse.items()
-    ]  # fmt: skip
+    ]
 
 
 TABLE = Table(

@@ -9,9 +9,9 @@ Three seeds of each arm at the default learning rate, 64 and 256 units wide; a s
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from benchmarks.mast.plan import WIDE, Cell, RunsTable, of_width, write_csv
+from benchmarks.mast.plan import WIDE, Cell, Row, RunsTable, of_width
 from mast import MastConfig
 from mast.comparing import random_scores, summary
 from mast.show import print_comparison
@@ -27,14 +27,14 @@ CELLS = [
 ]
 
 
-def table(rows: list[dict[str, Any]], csv: Any) -> None:
+def table(rows: Sequence[Row]) -> Sequence[Row]:
     """Print a row a width, task and arm."""
     random, found = random_scores([row["task"] for row in rows]), []
     for hidden, wide in ((MastConfig().hidden, False), (int(WIDE[1]), True)):
         mine = summary(of_width(rows, wide=wide), random)
         found += [{**row, "hidden": hidden} for row in mine]
         print_comparison(mine)
-    write_csv(csv, found)
+    return found
 
 
 TABLE = RunsTable(__doc__, CELLS, table, schedule="long")

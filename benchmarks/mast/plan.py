@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,20 +131,17 @@ class RunsTable:
     Attributes:
         doc: Docstring of the benchmark.
         cells: Its runs.
-        table: Prints the table of the results.
+        table: Prints the table of the results; its rows.
         schedule: The one of :data:`SCHEDULES` that is meant unless another is named.
-        metrics: What ``--metric`` may choose, handed to the table.
     """
 
     doc: str | None
     cells: Sequence[Cell]
-    table: Callable[..., None]
+    table: Callable[[Sequence[Row]], Sequence[Row]]
     schedule: str = "short"
-    metrics: Sequence[str] = ()
 
     def run(self) -> None:
         """Read the command line and do what it says."""
-        metric = {"metric": (self.metrics[0], None, self.metrics)} if self.metrics else {}
         given = asked(
             self.doc,
             schedule=(self.schedule, None, SCHEDULES),
@@ -157,7 +155,6 @@ class RunsTable:
             csv=(Path, "also write the table to this file"),
             record=(Path, "a row a run: add these, and print the table of all its rows"),
             rates=(Path, "what `mast.rates` wrote; only arms that it knows are run, each so"),
-            **metric,
         )
         length, rates = SCHEDULES[given.schedule], Rates(given.rates)
         chosen = [
@@ -177,7 +174,7 @@ class RunsTable:
             rows = collected(store, chosen, runs)
         if given.record is not None:
             rows = recorded(given.record, rows, chosen)
-        self.table(rows, given.csv, **({"metric": given.metric} if metric else {}))
+        write_csv(given.csv, self.table(rows))
 
 
 def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
@@ -186,9 +183,13 @@ def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
     return [cell for cell in cells if cell.seed in seeds]
 
 
-WHOLE = ("seed", "weights", "train_flops", "inference_flops", "train_flops_executed")
-WORDS = ("task", "algorithm", "arm")
-"""Columns of a record that are whole numbers, and those that are words."""
+name_of = itemgetter("task", "algorithm", "arm", "seed")
+"""What makes two runs the same."""
+RECORD = (
+    *("task", "algorithm", "arm", "seed", "lr", "return", "highest", "q_gap"),
+    *("weights", "train_flops", "inference_flops", "train_flops_executed", "cpu_s"),
+)
+"""Columns of a record."""
 
 
 def recorded(path: Path, rows: Sequence[Row], cells: Sequence[Cell]) -> list[Row]:
@@ -209,31 +210,26 @@ def recorded(path: Path, rows: Sequence[Row], cells: Sequence[Cell]) -> list[Row
     return [found[name] for name in asked if name in found]
 
 
-def name_of(row: Row) -> tuple[Any, ...]:
-    """What makes two runs the same."""
-    return row["task"], row["algorithm"], row["arm"], row["seed"]
-
-
 def record_row(row: Row) -> Row:
     """A run by itself: no score, so it says something of tasks without a run of dense+, too."""
-    return {
-        "task": row["task"], "algorithm": row["algorithm"], "arm": row["arm"], "seed": row["seed"],
-        "lr": row["lr"], "return": row["return"], "highest": max(row["returns"]),
-        "q_gap": row["q_gap"],
-        **{name: row[name] for name in WHOLE if name != "seed"}, "cpu_s": row["train_cpu_s"][-1],
-    }  # fmt: skip
+    found = row | {"highest": max(row["returns"]), "cpu_s": row["train_cpu_s"][-1]}
+    return {name: found[name] for name in RECORD}
 
 
 def read_csv(path: Path) -> list[Row]:
     """The runs of a record, as :func:`collected` gives them."""
-    rows = [{key: _value(key, text) for key, text in row.items()} for row in known(path)]
+    rows = [{key: _value(text) for key, text in row.items()} for row in known(path)]
     return [{**row, "returns": [row["highest"]], "train_cpu_s": [row["cpu_s"]]} for row in rows]
 
 
-def _value(name: str, text: str) -> Any:
-    if name in WORDS:
-        return text
-    return (int(text) if name in WHOLE else float(text)) if text else None
+def _value(text: str) -> Any:
+    """What a cell holds: a number, words, or nothing."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text or None
 
 
 def write_csv(path: Path | None, rows: Sequence[Row]) -> None:

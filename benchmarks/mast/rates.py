@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import asked
-from benchmarks.mast.plan import WIDTH, Cell, Row, collected, write_csv
+from benchmarks.frame import Summary
+from benchmarks.mast.plan import WIDTH, Cell, Row, collected
 from benchmarks.mast.table1 import ARMS, TASKS
 from benchmarks.pool import finished
 from marl_runs import Store, print_rows
@@ -66,7 +65,7 @@ def next_rate(found: Mapping[float, float]) -> float | None:
     return next((rate for rate in (best, 2 * best, best / 2) if rate not in found), None)
 
 
-def with_choice(rows: list[Row]) -> list[dict[str, Any]]:
+def with_choice(rows: list[Row]) -> list[Row]:
     """The rows of one arm, the best of which is chosen if the search for it has ended."""
     found = {row["lr"]: row["return"] for row in rows}
     best = max(found.values())
@@ -74,18 +73,9 @@ def with_choice(rows: list[Row]) -> list[dict[str, Any]]:
     return [{**row, "chosen": int(ended and row["return"] == best)} for row in rows]
 
 
-def main() -> None:
-    given = asked(
-        __doc__,
-        store=("mast-rates.db", "the runs"),
-        task=(list(TASKS), "only these tasks"),
-        arm=([str], "only these, as 'mast 0.95'"),
-        algo=(["qmix"], "qmix, or others"),
-        hidden=(int, "the agents' width, if not the default's"),
-        collect=(False, "do no run, print what is there"),
-        csv=(Path, "also write the table to this file"),
-    )
-    found: list[dict[str, Any]] = []
+def rows_of(given: Any) -> list[Row]:
+    """A row an arm and rate."""
+    found: list[Row] = []
     width = (WIDTH, str(given.hidden)) if given.hidden else ()
     with Store.open(given.store) as store:
         for algorithm, task, arm in product(given.algo, given.task, ARMS):
@@ -94,5 +84,19 @@ def main() -> None:
                 continue
             if rows := list(tried(cell, store, not given.collect)):
                 found += with_choice(rows)
-    print_rows("Mean return of two seeds by learning rate", found)
-    write_csv(given.csv, found)
+    return found
+
+
+TABLE = Summary(
+    __doc__,
+    rows_of,
+    options={
+        "store": ("mast-rates.db", "the runs"),
+        "task": (list(TASKS), "only these tasks"),
+        "arm": ([str], "only these, as 'mast 0.95'"),
+        "algo": (["qmix"], "qmix, or others"),
+        "hidden": (int, "the agents' width, if not the default's"),
+        "collect": (False, "do no run, print what is there"),
+    },
+    told=lambda rows, _: print_rows("Mean return of two seeds by learning rate", rows),
+)

@@ -10,9 +10,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from benchmarks.mast.plan import SEEDS, Cell, RunsTable, write_csv
+from benchmarks.frame import grouped
+from benchmarks.mast.plan import SEEDS, Cell, Row, RunsTable
 from mast.comparing import random_scores, summary
 from mast.show import print_comparison
 
@@ -33,16 +34,15 @@ OTHERS = [
 """The other algorithms, 3 seeds each."""
 
 
-def table(rows: list[dict[str, Any]], csv: Any) -> None:
+def table(rows: Sequence[Row]) -> Sequence[Row]:
     """Print a row a task, algorithm and arm."""
-    found: list[dict[str, Any]] = []
-    for algorithm in dict.fromkeys(row["algorithm"] for row in rows):
-        mine = [row for row in rows if row["algorithm"] == algorithm]
+    found: list[Row] = []
+    for algorithm, mine in grouped(rows, "algorithm").items():
         known = [r["task"] for r in mine if r["arm"] == "dense+"]
         mine = [row for row in mine if row["task"] in known]
         found += [{"algorithm": algorithm, **row} for row in summary(mine, random_scores(known))]
     print_comparison(found)
-    write_csv(csv, found)
+    return found
 
 
 TABLE = RunsTable(__doc__, [*CELLS, *OTHERS], table)

@@ -8,11 +8,12 @@ dense team of 256 units, which the others are held against; one of 64 units stan
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.mast.plan import WIDE, Cell, RunsTable, write_csv
+from benchmarks.frame import grouped
+from benchmarks.mast.plan import WIDE, Cell, Row, RunsTable
 from marl_runs import print_rows
 from mast.comparing import random_scores
 
@@ -20,14 +21,13 @@ TEAMS = (("dense+", 0.0, WIDE), ("mast", 0.9, WIDE), ("mast", 0.95, WIDE), ("den
 CELLS = [Cell("tag-3", arm, s, seed, options=width) for arm, s, width in TEAMS for seed in range(3)]
 
 
-def table(rows: list[dict[str, Any]], csv: Any) -> None:
+def table(rows: Sequence[Row]) -> Sequence[Row]:
     """Print medians over seeds, and how many times less the sparse runs take."""
     random = random_scores(["tag-3"])["tag-3"]
     full = np.mean([row["return"] for row in rows if row["arm"] == CELLS[0].label])
     aim = random + 0.9 * (full - random)
-    found: list[dict[str, Any]] = []
-    for arm in dict.fromkeys(row["arm"] for row in rows):
-        mine = [row for row in rows if row["arm"] == arm]
+    found: list[Row] = []
+    for arm, mine in grouped(rows, "arm").items():
         reached = [to_reach(row, aim) for row in mine]
         found.append(
             {
@@ -42,10 +42,10 @@ def table(rows: list[dict[str, Any]], csv: Any) -> None:
         row["end_times"] = found[0]["end_s"] / row["end_s"]
         row["to_90_times"] = found[0]["to_90_s"] / row["to_90_s"]
     print_rows("Processor time [s]", found)
-    write_csv(csv, found)
+    return found
 
 
-def to_reach(row: dict[str, Any], aim: float) -> float:
+def to_reach(row: Row, aim: float) -> float:
     """Processor time at the first evaluation that reached a return [s]; inf: none did."""
     pairs = zip(row["returns"], row["train_cpu_s"], strict=True)
     return next((seconds for value, seconds in pairs if value >= aim), float("inf"))

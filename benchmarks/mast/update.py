@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.frame import Table, in_turns, rounded
+from benchmarks.frame import Table, in_turns
 from marl_runs import make_generator
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
@@ -45,7 +45,7 @@ def filled_store(shape: TaskShape, batch: int) -> EpisodeStore:
     return store
 
 
-def measure(given: Any, task: str, hidden: int) -> list[dict[str, Any]]:
+def measure(given: Any, task: str, hidden: int) -> list[tuple[Any, ...]]:
     """One row an arm."""
     torch.set_num_threads(1)
     shape = TeamWorlds(find_task(task), 1).shape
@@ -68,17 +68,16 @@ def measure(given: Any, task: str, hidden: int) -> list[dict[str, Any]]:
     seconds = np.array(list(taken.values())).T / given.in_a_row
     ratios = np.median(seconds[:, :1] / seconds, axis=0)
     return [
-        {
-            "arm": arm, "sparsity": sparsity, "backend": backend,
-            **rounded({
-                "update_ms": 1e3 * float(seconds[:, place].min()),
-                "median_ms": 1e3 * float(np.median(seconds[:, place])),
-                "times_faster": float(ratios[place]),
-                "times_faster_at_best": float(seconds[:, 0].min() / seconds[:, place].min()),
-            }),
-        }
-        for place, (arm, sparsity, backend) in enumerate(ARMS)
-    ]  # fmt: skip
+        (*arm, *(f"{figure:.6g}" for figure in figures))
+        for arm, *figures in zip(
+            ARMS,
+            1e3 * seconds.min(axis=0),
+            1e3 * np.median(seconds, axis=0),
+            ratios,
+            seconds[:, 0].min() / seconds.min(axis=0),
+            strict=True,
+        )
+    ]
 
 
 TABLE = Table(

@@ -8,10 +8,10 @@ A score of 100 is `dense+` of the same width; returns stand beside it, as widths
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from benchmarks.mast import table1
-from benchmarks.mast.plan import SEEDS, WIDE, Cell, RunsTable, of_width
+from benchmarks.mast.plan import SEEDS, WIDE, Cell, Row, RunsTable, of_width
 
 ARMS = (
     ("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95), ("dense", 0.0),
@@ -25,9 +25,9 @@ CELLS = [
 ]
 
 
-def table(rows: list[dict[str, Any]], csv: Any) -> None:
+def table(rows: Sequence[Row]) -> Sequence[Row]:
     """Print a row a task and arm."""
-    table1.table(of_width(rows, wide=True), csv)
+    return table1.table(of_width(rows, wide=True))
 
 
 TABLE = RunsTable(__doc__, CELLS, table)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.frame import asked, refuse
 from benchmarks.mpe import paper_shares, paper_training
-from benchmarks.mpe.kept_lines import chosen, end_of, minutes
+from benchmarks.mpe.kept_lines import chosen, end_of, step_options
 from benchmarks.mpe.paper_effort import FULL, QUICK, MpeEffort, Places
 
 RUNS = "mpe-measured.jsonl"
@@ -33,18 +33,13 @@ def main() -> None:
     """Run the steps."""
     given = asked(
         __doc__,
-        quick=(False, "every step with little"),
-        only=(str, f"with commas, of {', '.join(STEPS)}"),
-        runs=(Path, "file of what is finished"),
+        **step_options(STEPS),
         unfinished=(Path, "store of training runs under way"),
-        data=(Path, "folder of tables"),
-        figures=(Path, "folder of pictures"),
         agents=([int], "sizes of the profiles"),
         repeats=(int, "cycles of a profile"),
         rounds=(int, "processes of each variant, in turn"),
         seeds=(int, "seeds of the training runs"),
         trained=([int], "sizes of the training runs"),
-        minutes=(minutes, "nothing begins after them; 0: only tables"),
     )
     names = chosen(given.only, STEPS)
     effort = effort_of(given)

@@ -11,9 +11,9 @@ mpe2, lists of tuples, uniform sampling and one network after the other, in PyTo
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
-from benchmarks.frame import asked, rounded, write
+from benchmarks.frame import Summary
 from marl_runs import print_rows
 from mpe_marl.asked import Effort
 from mpe_marl.comparing import VARIANTS, against_first, take_turns
@@ -21,21 +21,27 @@ from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
 
 
-def main() -> None:
-    given = asked(
-        __doc__,
-        agents=[3, 6, 12],
-        variants=list(VARIANTS),
-        rows=100_000,
-        rounds=3,
-        repeats=(5, "cycles of a round"),
-        csv=Path,
-    )
+def cycles(given: Any) -> list[dict[str, Any]]:
+    """A row a size and variant."""
     how = Effort(rows=given.rows, repeats=given.repeats, rounds=given.rounds)
     base = TrainConfig(
         world="simple_tag", capacity=given.rows, learner=LearnerConfig(algorithm="maddpg")
     )
     configs = [replace(base, n_agents=n) for n in given.agents]
-    rows = against_first([one for c in configs for one in take_turns(c, given.variants, how)])
-    print_rows("Cycle of 100 steps and one update of all trainers", rows)
-    write(given.csv, rows[0], (rounded(row, 5) for row in rows))
+    return against_first([one for c in configs for one in take_turns(c, given.variants, how)])
+
+
+TABLE = Summary(
+    __doc__,
+    cycles,
+    options={
+        "agents": [3, 6, 12],
+        "variants": list(VARIANTS),
+        "rows": 100_000,
+        "rounds": 3,
+        "repeats": (5, "cycles of a round"),
+    },
+    quick={"agents": [3], "rows": 2_000, "rounds": 1, "repeats": 1},
+    told=lambda rows, _: print_rows("Cycle of 100 steps and one update of all trainers", rows),
+    digits=5,
+)

@@ -26,6 +26,18 @@ def minutes(text: str) -> float:
     return number
 
 
+def step_options(steps: Iterable[str]) -> dict[str, Any]:
+    """The options of a benchmark of several steps whose finished parts are lines of a file."""
+    return {
+        "quick": (False, "every step with little"),
+        "only": (str, f"with commas, of {', '.join(steps)}"),
+        "runs": (Path, "file of what is finished"),
+        "data": (Path, "folder of tables"),
+        "figures": (Path, "folder of pictures"),
+        "minutes": (minutes, "nothing begins after them; 0: only tables"),
+    }
+
+
 def chosen(only: str | None, steps: Iterable[str]) -> list[str]:
     """The steps that ``--only`` names, with commas; all without it.
 

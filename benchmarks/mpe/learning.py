@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from scipy.stats import ttest_1samp
 
-from benchmarks.frame import Row, Table, rounded, write
+from benchmarks.frame import Row, Table, grouped, rounded, write
 from marl_runs import mean_interval, print_rows
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
@@ -30,7 +30,6 @@ CASES = {
     "shared-folded": ("shared", "state", "folded"),
     "neighbor": ("neighbor", "joint", "batched"),
 }
-COLUMNS = ("case", "seed", "episodes", "mean_over", "return_per_agent", "processor_s")
 
 
 def config_of(case: str, episodes: int) -> TrainConfig:
@@ -42,14 +41,13 @@ def config_of(case: str, episodes: int) -> TrainConfig:
     )  # fmt: skip
 
 
-def train(given: Any, case: str, seed: int) -> Row:
+def train(given: Any, case: str, seed: int) -> tuple[float, ...]:
     """Train once; the mean return of an agent over the last episodes."""
     torch.set_num_threads(1)
     start = time.process_time()
     history = Trainer(config_of(case, given.episodes), seed).run(given.episodes)
     spent = time.process_time() - start
-    values = (given.episodes, given.last, history.mean(given.last), spent)
-    return dict(zip(COLUMNS[2:], values, strict=True))
+    return given.episodes, given.last, history.mean(given.last), spent
 
 
 def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -57,9 +55,10 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     ``p`` is of a t test on the differences: how often chance alone would make them as large.
     """
-    by_case: dict[str, dict[str, float]] = {}
-    for row in rows:
-        by_case.setdefault(row["case"], {})[row["seed"]] = float(row["return_per_agent"])
+    by_case = {
+        case: {row["seed"]: float(row["return_per_agent"]) for row in own}
+        for case, own in grouped(rows, "case").items()
+    }
     table: list[dict[str, Any]] = []
     for case, values in by_case.items():
         mean, half = map(float, mean_interval(np.array(list(values.values()))))
@@ -88,7 +87,7 @@ def told(rows: list[Row], given: Any) -> None:
 
 TABLE = Table(
     __doc__,
-    COLUMNS,
+    ("case", "seed", "episodes", "mean_over", "return_per_agent", "processor_s"),
     lambda given: ((case, seed) for seed, case in product(given.seeds, given.cases)),
     train,
     "mpe-learning.csv",

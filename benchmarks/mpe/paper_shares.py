@@ -75,10 +75,10 @@ def profiles(effort: MpeEffort, places: Places) -> None:
         told |= {f"{name} %": share for name, share in inside[label].items()}
         rows.append(told)
     places.table("mpe-profiles.csv", rows)
-    grown = [
+    grown = (
         {"algorithm, agents": label, **parts} for label, parts in growth(found).items() if parts
-    ]
-    places.table("mpe-growth.csv", grown)
+    )
+    places.table("mpe-growth.csv", list(grown))
 
 
 def _profile(effort: MpeEffort, algorithm: str, n: int) -> dict[str, Any]:

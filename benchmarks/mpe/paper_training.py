@@ -52,7 +52,9 @@ def rewards(effort: MpeEffort, places: Places) -> None:
                 curves += [(n, law, seed, *point) for point in found["curve"]]
         for law, means in by_law.items():
             if means and chance:
-                rows.append(_row(effort, n, law, means, by_law["uniform"], chance["mean_reward"]))
+                told = {"agents": n, "law": law, "episodes": effort.episodes}
+                apart = _apart(means, by_law["uniform"]) if law != "uniform" else ("", "")
+                rows.append(told | _row(means, apart, chance["mean_reward"]))
     if not rows:
         return
     places.table("mpe-figure6.csv", rows)
@@ -82,26 +84,13 @@ def _trained(effort: MpeEffort, places: Places, n: int, law: str, seed: int) -> 
         return {"mean_reward": round(float(done[0].result["mean_reward"]), 5), "curve": curve}
 
 
-def _row(
-    effort: MpeEffort,
-    n: int,
-    law: str,
-    means: dict[int, float],
-    uniform: dict[int, float],
-    chance: float,
-) -> dict[str, Any]:
-    mean, half = map(float, mean_interval(np.array(list(means.values()))))
+def _apart(means: dict[int, float], uniform: dict[int, float]) -> tuple[Any, ...]:
+    """The mean difference to uniform, seed by seed, and half of its interval."""
     both = [means[seed] - uniform[seed] for seed in means if seed in uniform]
-    over, error = map(float, mean_interval(np.array(both))) if both else (np.nan, np.nan)
-    other = law != "uniform"
-    return {
-        "agents": n,
-        "law": law,
-        "episodes": effort.episodes,
-        "seeds": len(means),
-        "mean reward": mean,
-        "+-": half,
-        "minus uniform": over if other else "",
-        "its +-": error if other else "",
-        "random play": chance,
-    }
+    return tuple(map(float, mean_interval(np.array(both)))) if both else (np.nan, np.nan)
+
+
+def _row(means: dict[int, float], apart: tuple[Any, ...], chance: float) -> dict[str, Any]:
+    mean, half = map(float, mean_interval(np.array(list(means.values()))))
+    told = {"seeds": len(means), "mean reward": mean, "+-": half, "minus uniform": apart[0]}
+    return told | {"its +-": apart[1], "random play": chance}

@@ -102,19 +102,14 @@ def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
         for law, seconds in zip(
             laws, sampling_seconds(store, laws, n, repeats).values(), strict=True
         ):
-            draws = draws_of(law, n)
-            copied = None
+            draws, over, ms = draws_of(law, n), None, 1e3 * seconds
             if layout == "joint":
-                copied = copy_seconds(width, args.rows, store.batch, draws, timer=time.thread_time)
-            size, first = width * store.batch * draws, rows[0]["ms"] if rows else seconds * 1e3
-            rows.append(
-                {
-                    "layout": layout, "law": law.name, "ms": seconds * 1e3,
-                    "MB": size / 1e6, "GB/s": size / seconds / 1e9,
-                    "over memcpy": seconds / copied if copied else None,
-                    "times": first / (seconds * 1e3), "cut %": 100 * (1 - seconds * 1e3 / first),
-                }
-            )  # fmt: skip
+                sizes = (width, args.rows, store.batch, draws)
+                over = seconds / copy_seconds(*sizes, timer=time.thread_time)
+            mb, first = width * store.batch * draws / 1e6, rows[0]["ms"] if rows else ms
+            told = {"layout": layout, "law": law.name, "ms": ms, "MB": mb, "GB/s": mb / ms}
+            told |= {"over memcpy": over, "times": first / ms}
+            rows.append(told | {"cut %": 100 * (1 - ms / first)})
         del store
     return rows
 

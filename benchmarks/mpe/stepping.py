@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import Row, Table, rounded
+from benchmarks.frame import Table
 from mpe_marl.worlds import LINEAR_SCENARIOS, BatchWorlds, make_spec
 from mpe_marl.worlds.reference import mpe2_env
 
@@ -63,20 +63,22 @@ def reference(scenario: str, n: int, repeats: int) -> float:
     return seconds_a_step(lambda: env.reset(seed=0), env.step, moves, 1, repeats)
 
 
-def row_of(given: Any, world: str, agents: int) -> Row:
+def row_of(given: Any, world: str, agents: int) -> tuple[str, ...]:
     """A world's step, alone and side by side with others, and mpe2's."""
     one = compiled(world, agents, 1, given.repeats)
     many = compiled(world, agents, WORLDS, given.repeats)
     theirs = reference(world, agents, given.repeats)
     figures = (theirs * 1e6, one * 1e6, theirs / one, many * 1e6, one / many)
-    return rounded(dict(zip(FIGURES, figures, strict=True)), 5)
+    return tuple(f"{figure:.5g}" for figure in figures)
 
 
 WORLDS = 64
-FIGURES = ("mpe2 us", "one us", "one, times", f"each of {WORLDS} us", "more, times")
 TABLE = Table(
     __doc__,
-    ("world", "agents", *FIGURES),
+    (
+        *("world", "agents", "mpe2 us", "one us", "one, times"),
+        *(f"each of {WORLDS} us", "more, times"),
+    ),
     lambda given: product(LINEAR_SCENARIOS, given.agents),
     row_of,
     "mpe-stepping.csv",

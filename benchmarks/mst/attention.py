@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from benchmarks.frame import Table, in_turns, show
+from benchmarks.frame import Table, in_turns, shown
 from mst.attention import Attention, distances, visible
 from sparse_training import offset_attention
 
@@ -30,10 +30,7 @@ CASES = (
 )
 
 
-WAYS, LAST = ("fused causal", "masked", "visible keys"), ("against fused causal", "taken")
-
-
-def measure(given: Any, *key: int) -> dict[str, str]:
+def measure(given: Any, *key: int) -> tuple[str, ...]:
     """Processor time of each way, forward and backward together [ms]."""
     torch.set_num_threads(1)
     windows, heads, context, size, window, stride = next(c for c in CASES if c[2:] == key)
@@ -62,17 +59,19 @@ def measure(given: Any, *key: int) -> dict[str, str]:
     attention = Attention(PATTERN, window, stride)
     ratio = best["fused causal"] / best["visible keys"]
     chosen = "visible keys" if attention.skips(context, "cpu") else "masked"
-    shown = {f"{way} [ms]": f"{1e3 * best[way]:.1f}" for way in WAYS}
-    return shown | dict(zip(LAST, (f"{ratio:.2f}", chosen), strict=True))
+    return *(f"{1e3 * best[way]:.1f}" for way in ways), f"{ratio:.2f}", chosen
 
 
 TABLE = Table(
     __doc__,
-    ("T", "head", "window", "stride", *(f"{way} [ms]" for way in WAYS), *LAST),
+    (
+        *("T", "head", "window", "stride", "fused causal [ms]", "masked [ms]"),
+        *("visible keys [ms]", "against fused causal", "taken"),
+    ),
     lambda _: (case[2:] for case in CASES),
     measure,
     "mst-attention.csv",
     {"rounds": 7},
     {"rounds": 1},
-    lambda rows, _: show(rows),
+    shown,
 )

@@ -7,28 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.frame import Row, Table, show
+from benchmarks.frame import Table, shown
 from mst.counting import flops_rows
 from mst.presets import PRESETS
 
 ARMS = ("dense", "tiny", "static", "rigl", "mst")
-BELOW = "times below dense"
 
 
-def counted(given: Any, preset: str) -> list[Row]:
+def counted(given: Any, preset: str) -> list[tuple[Any, ...]]:
     """A row an arm and kind of head."""
     chosen = PRESETS[preset]
     return [
-        {
-            "arm": row["arm"],
-            "head": row["head"],
-            "tokens": row["tokens"],
-            "counted FLOPs": f"{row['flops']:.3e}",
-            f"{BELOW}, dense head": f"{row['times fewer, dense head']:.2f}",
-            f"{BELOW}, masked head": f"{row['times fewer, masked head']:.2f}",
-            "executed by masks": f"{row['executed, masked']:.3e}",
-            "executed by kernels": f"{row['executed, compiled']:.3e}",
-        }
+        (
+            *(row[name] for name in ("arm", "head", "tokens")),
+            f"{row['flops']:.3e}",
+            *(f"{row[f'times fewer, {head} head']:.2f}" for head in ("dense", "masked")),
+            *(f"{row[f'executed, {backend}']:.3e}" for backend in ("masked", "compiled")),
+        )
         for row in flops_rows(chosen.config, chosen.tokens)
         if row["arm"] in ARMS
     ]
@@ -38,11 +33,11 @@ TABLE = Table(
     __doc__,
     (
         *("preset", "arm", "head", "tokens", "counted FLOPs"),
-        *(f"{BELOW}, {head} head" for head in ("dense", "masked")),
+        *(f"times below dense, {head} head" for head in ("dense", "masked")),
         *("executed by masks", "executed by kernels"),
     ),
     lambda _: ((name,) for name in PRESETS),
     counted,
     "mst-flops.csv",
-    told=lambda rows, _: show(rows),
+    told=shown,
 )

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.frame import Row, Table, known, show, write
+from benchmarks.frame import Row, Table, grouped, known, show, write
 from marl_runs import mean_interval, panel_grid, save_figure
 from mst.arms import ARMS, arm_run
 from mst.config import PretrainConfig
@@ -38,7 +38,7 @@ from mst.presets import preset, three_phases
 from mst.switching import dense_above
 from mst.trainer import Pretrainer
 
-Runs = dict[int, Row]
+Runs = dict[str, Row]
 """Runs by their seed."""
 WINDOWS = 256
 TOKENS = {"search": 1_024_000, "rates": 4_096_000, "short": 4_096_000, "long": 16_384_000}
@@ -140,7 +140,7 @@ def _above(config: PretrainConfig) -> dict[str, float]:
 
 def trained(
     given: Any, stage: str, arm: str, rate: float, by_density: float, seed: int
-) -> dict[str, Any]:
+) -> tuple[Any, ...]:
     """How one run ends."""
     torch.set_num_threads(1)
     config, tokens = planned(stage, arm, rate, by_density, given.device)
@@ -155,15 +155,9 @@ def trained(
     else:
         found = result_of(trainer, given.text, WINDOWS)
         bits, density = found["bpb"], found["density"]
-    return {
-        "device": torch.cuda.get_device_name() if given.device == "cuda" else "cpu",
-        "tokens": tokens,
-        "density": f"{density:.2f}",
-        "files": f"{bits['files']:.4f}",
-        "package": f"{bits['package']:.4f}",
-        "FLOPs": f"{trainer.work.theory.total:.4e}",
-        "training s": f"{trainer.cpu_s:.1f}",
-    }
+    device = torch.cuda.get_device_name() if given.device == "cuda" else "cpu"
+    ends = (f"{density:.2f}", f"{bits['files']:.4f}", f"{bits['package']:.4f}")
+    return device, tokens, *ends, f"{trainer.work.theory.total:.4e}", f"{trainer.cpu_s:.1f}"
 
 
 def keys(given: Any) -> Iterator[tuple[str, str, float, float, int]]:
@@ -200,11 +194,9 @@ def chosen(rows: Iterable[Row]) -> dict[str, tuple[float, float]]:
 
 def means(rows: Iterable[Row]) -> list[Row]:
     """A row an arm and rate of a stage, above the best dense one by seeds that both have."""
-    found: dict[tuple[str, ...], Runs] = {}
-    for row in rows:
-        if row["stage"] != "rates":
-            key = tuple(row[name] for name in ("stage", "arm", "learning rate", "by density"))
-            found.setdefault(key, {})[int(row["seed"])] = row
+    some = (row for row in rows if row["stage"] != "rates")
+    groups = grouped(some, "stage", "arm", "learning rate", "by density")
+    found = {key: {row["seed"]: row for row in own} for key, own in groups.items()}
     table = []
     for (stage, arm, rate, power), runs in found.items():
         others = (found[key] for key in found if key[:2] == (stage, "dense"))

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.frame import Table, show
+from benchmarks.frame import Table, shown
 from benchmarks.mst.step import plain_step
 from mst.arms import arm_run
 from mst.config import PretrainConfig
@@ -88,15 +88,13 @@ def sparse(
     return trainer.step
 
 
-def trained(given: Any, arm: str) -> dict[str, Any]:
+def trained(given: Any, arm: str) -> tuple[Any, ...]:
     """A run of an arm, or the step of another's model."""
     if given.device == "cuda":
         torch.cuda.reset_peak_memory_stats()
     if arm in STEPS:
-        step = STEPS[arm](given)
-        return dict.fromkeys(LEARNT, "") | {
-            "ms an update": f"{1e3 * step_s(given.device, step):.1f}", **memory(given)
-        }  # fmt: skip
+        took = step_s(given.device, STEPS[arm](given))
+        return *("" for _ in LEARNT), f"{1e3 * took:.1f}", memory(given)
     config = settings(given, arm)
     above = dense_above(config)
     updates = given.updates or updates_in(given, config, above)
@@ -110,24 +108,17 @@ def trained(given: Any, arm: str) -> dict[str, Any]:
     bits = bits_per_byte(
         trainer.model, given.text.texts["files"], WINDOWS, lengths=given.text.lengths
     )
-    return {
-        "updates": updates,
-        "tokens": updates * config.tokens_per_update,
-        "training loss": f"{trainer.losses[-20:].mean():.3f}",
-        "bits per byte": f"{bits:.3f}",
-        "s": f"{seconds:.1f}",
-        "FLOPs": f"{trainer.work.theory.total:.3e}",
-        "executed": f"{trainer.work.executed.total:.3e}",
-        "ms an update": f"{1e3 * seconds / updates:.1f}",
-        **memory(given),
-    }
+    work, tokens = trainer.work, updates * config.tokens_per_update
+    ends = (f"{trainer.losses[-20:].mean():.3f}", f"{bits:.3f}", f"{seconds:.1f}")
+    flops = (f"{work.theory.total:.3e}", f"{work.executed.total:.3e}")
+    return updates, tokens, *ends, *flops, f"{1e3 * seconds / updates:.1f}", memory(given)
 
 
-def memory(given: Any) -> dict[str, str]:
+def memory(given: Any) -> str:
     """The most that was held, on a GPU by tensors [GB]."""
     if given.device == "cuda":
-        return {"GB": f"{torch.cuda.max_memory_allocated() / 1e9:.1f}"}
-    return {"GB": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f}"}
+        return f"{torch.cuda.max_memory_allocated() / 1e9:.1f}"
+    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f}"
 
 
 def precision(given: Any) -> torch.autocast:
@@ -207,5 +198,5 @@ TABLE = Table(
         "nanogpt": (Path, "its model.py"),
     },
     {"seconds": 1.0, "batch": 1, "arms": [PLAIN]},
-    lambda rows, _: show(rows),
+    shown,
 )

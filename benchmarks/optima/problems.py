@@ -15,25 +15,14 @@ DATA_VERSION = "1.0.0"
 """Of problems and their rules; a row of another version is solved again."""
 TEST, VALIDATION, TRAIN = "test", "validation", "train"
 NETWORKS = {
-    "alexnet": TRAIN,
-    "bert_base": TRAIN,
-    "deepseek-v3": TRAIN,
-    "gpt2": TRAIN,
-    "mixtral-8x7b": TRAIN,
-    "mlp": TRAIN,
-    "mobilenetv2": TRAIN,
-    "resnet18": TRAIN,
-    "qwen3-8b": VALIDATION,
-    "vgg16": VALIDATION,
-    "llama-3-8b": TEST,
-    "resnet50": TEST,
+    **dict.fromkeys(("alexnet", "bert_base", "deepseek-v3", "gpt2", "mixtral-8x7b"), TRAIN),
+    **dict.fromkeys(("mlp", "mobilenetv2", "resnet18"), TRAIN),
+    **dict.fromkeys(("qwen3-8b", "vgg16"), VALIDATION),
+    **dict.fromkeys(("llama-3-8b", "resnet50"), TEST),
 }
 """Networks and their split; a shape of several networks belongs to the first of them."""
 CHIPS = {
-    "edge": TRAIN,
-    "cloud": TRAIN,
-    "nvdla-small": TRAIN,
-    "gemmini-16": TRAIN,
+    **dict.fromkeys(("edge", "cloud", "nvdla-small", "gemmini-16"), TRAIN),
     "tpu-v1": VALIDATION,
     "eyeriss": TEST,
     "nvdla-full": TEST,

@@ -101,23 +101,19 @@ class StatedProblem(_Stated):
 def stated(problem: OptimaProblem) -> StatedProblem:
     """A problem in its own words."""
     built = problem.spec.build()
+    space, objective = built.space, built.objective
     parameters = [
         {"name": item.name, "kind": item.kind, "choices": list(item.choices)}
-        for item in built.space.parameters
+        for item in space.parameters
     ]
-    space = {
-        "size": str(built.space.size),
-        "options": built.space.options,
-        "parameters": parameters,
-    }
     fields: dict[str, Any] = {
         "id": problem.id,
         "layer": _layer(problem),
         "chip": _chip(problem),
-        "objective": built.objective.name,
-        "factors": list(built.objective.figures),
-        "unit": built.objective.unit,
-        "space": space,
+        "objective": objective.name,
+        "factors": list(objective.figures),
+        "unit": objective.unit,
+        "space": {"size": str(space.size), "options": space.options, "parameters": parameters},
         "rules": built.describe()["cost_model_options"],
     }
     return StatedProblem.model_validate(plain(fields))
@@ -125,7 +121,7 @@ def stated(problem: OptimaProblem) -> StatedProblem:
 
 def _layer(problem: OptimaProblem) -> dict[str, Any]:
     layer = problem.spec.layer
-    coupled = dict(zip(TENSORS, COUPLING[layer.kind], strict=True))
+    coupled = zip(TENSORS, COUPLING[layer.kind], strict=True)
     return {
         "name": layer.name,
         "kind": layer.kind.value,
@@ -135,7 +131,7 @@ def _layer(problem: OptimaProblem) -> dict[str, Any]:
         "padding": tuple(layer.padding),
         "tensors": {
             name: [dim for dim, depends in zip(DIMS, row, strict=True) if depends]
-            for name, row in coupled.items()
+            for name, row in coupled
         },
         "macs": layer.macs,
     }
@@ -143,7 +139,6 @@ def _layer(problem: OptimaProblem) -> dict[str, Any]:
 
 def _chip(problem: OptimaProblem) -> dict[str, Any]:
     given = problem.spec.accelerator
-    two = isinstance(given, Accelerator)
     chip = given.to_levels() if isinstance(given, Accelerator) else given
     prices = chain_prices(chip, {})
     return {
@@ -153,7 +148,7 @@ def _chip(problem: OptimaProblem) -> dict[str, Any]:
         "clock_mhz": chip.clock_mhz or 1000.0,
         "mac_pj": prices.mac_nj * PJ_PER_NJ,
         "prices": {name: _prices(level) for name, level in prices.levels.items()},
-        "clusters": two,
+        "clusters": chip is not given,
     }
 
 

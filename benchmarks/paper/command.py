@@ -13,10 +13,9 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from benchmarks.frame import asked, refuse
-from benchmarks.mpe.kept_lines import chosen, end_of, minutes
+from benchmarks.mpe.kept_lines import chosen, end_of, step_options
 from benchmarks.paper import (
     curves,
     fig4,
@@ -51,33 +50,23 @@ def _positive(text: str) -> int:
 
 def effort_of(given: argparse.Namespace) -> Effort:
     """How much is run."""
-    changed: dict[str, Any] = {
-        name: getattr(given, name)
-        for name in ("seeds", "budget", "long")
-        if getattr(given, name) is not None
-    }
-    for name in ("cost_models", "skip"):
-        if getattr(given, name) is not None:
-            changed[name] = tuple(getattr(given, name).split(","))
-    return replace(QUICK if given.quick else FULL, **changed)
+    names = ("seeds", "budget", "long", "cost_models", "skip")
+    said = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+    told = {k: tuple(v.split(",")) if isinstance(v, str) else v for k, v in said.items()}
+    return replace(QUICK if given.quick else FULL, **told)
 
 
 def main() -> None:
     """Run the steps; exit code 1 if one is not whole."""
     given = asked(
         __doc__,
-        quick=(False, "every step with few samples"),
-        only=(str, f"with commas, of {', '.join(STEPS)}"),
-        runs=(Path, "file of finished searches"),
-        data=(Path, "folder of tables"),
-        figures=(Path, "folder of pictures"),
+        **step_options(STEPS),
         workers=(_positive, "processes of one thread each, instead of one"),
         seeds=(_positive, "instead of five"),
         budget=(_positive, "samples, instead of 20,000"),
         long=(_positive, "samples of the single agent's long search"),
         cost_models=(str, "with commas: maestro, exact"),
         skip=(str, "methods that are left out, with commas"),
-        minutes=(minutes, "no search begins after them; 0: only tables"),
         redraw=(False, "only draw the tables' figures again"),
         list=(False, "only say what is left, and its cost"),
     )

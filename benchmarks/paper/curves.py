@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import known, write
+from benchmarks.frame import grouped, known, write
 from marl_common import FloatArray
 from marl_runs import colour, line_style, panel_grid, save_figure
 
@@ -59,16 +59,11 @@ def keep_curves(curves: Curves, path: Path) -> None:
 
 def read_curves(path: Path) -> Curves:
     """Read what :func:`keep_curves` wrote."""
-    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for row in known(path):
-        point = (float(row["samples"]), float(row["value"]))
-        found.setdefault(row["panel"], {}).setdefault(row["label"], []).append(point)
-
-    def columns(points: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
-        x, y = np.array(points).T
-        return x, y
-
-    return {panel: {k: columns(v) for k, v in lines.items()} for panel, lines in found.items()}
+    found: Curves = {}
+    for (panel, label), rows in grouped(known(path), "panel", "label").items():
+        x, y = np.array([(row["samples"], row["value"]) for row in rows], np.float64).T
+        found.setdefault(panel, {})[label] = x, y
+    return found
 
 
 def keep(name: str, curves: Curves, data: Path, figures: Path) -> None:
@@ -103,20 +98,15 @@ def draw(
     """
     figure, axes = panel_grid(len(curves), columns, panel_in)
     columns = min(columns, len(curves))
-    places: dict[str, int] = {}
     handles: dict[str, Any] = {}
     for axis, (panel, lines) in zip(axes, curves.items(), strict=True):
-        for label, (x, y) in lines.items():
-            place = places.setdefault(label, len(places))
-            ours = label == "marl"
-            (handles[label],) = axis.plot(
-                x,
-                y,
-                color=colour(place),
-                linestyle=line_style(place),
-                linewidth=2.8 if ours else 1.4,
-                zorder=3.5 if ours else 3,
+        for label, points in lines.items():
+            place = [*handles, label].index(label)
+            how: dict[str, Any] = (
+                {"linewidth": 2.8, "zorder": 3.5} if label == "marl" else {"linewidth": 1.4}
             )
+            how |= {"color": colour(place), "linestyle": line_style(place)}
+            (handles[label],) = axis.plot(*points, **{"zorder": 3, **how})
         axis.set_title(panel, fontsize=9)
         axis.set(xscale="log", ylim=ylim)
         axis.grid(alpha=0.25, linewidth=0.5)

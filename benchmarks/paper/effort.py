@@ -122,6 +122,30 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     return float(mean), float(half) if np.isfinite(half) else float("-inf")
 
 
+def measured(runs: Sequence[Found], best: float, level: float = HALF) -> dict[str, Any]:
+    """What tables say of the searches of one method, over the best value of all."""
+
+    def median(values: Iterable[float]) -> float:
+        return float(np.median(list(values)))
+
+    mean, error = mean_and_error([one.last_return(best) for one in runs])
+    return {
+        "seeds": len(runs),
+        "samples": runs[0].samples,
+        "last mean return": mean,
+        "+-": error,
+        "arrives at": median(one.return_arrives(best, level) for one in runs),
+        "value / best": median(one.best for one in runs) / best,
+        "samples to 5 %": median(one.arrival(1.05 * best) for one in runs),
+        "CPU s": float(np.mean([one.seconds for one in runs])),
+    }
+
+
+def least(found: Iterable[Iterable[Found]]) -> float:
+    """The best value of all searches of several methods; inf where there are none."""
+    return min((one.best for runs in found for one in runs), default=np.inf)
+
+
 def finished(kept: Kept, searches: Mapping[str, Sequence[Search]]) -> dict[str, list[Found]]:
     """The groups of which at least one search is finished, and what these found."""
     found = {name: kept.of(group) for name, group in searches.items()}

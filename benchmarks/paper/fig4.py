@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import known, write
+from benchmarks.frame import grouped, known, write
 from benchmarks.paper.effort import Effort, Output, Step
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.notes import POLICIES, WAYS
@@ -61,14 +61,10 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
 
 
 def _ways(notes: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for (linkage, metric, reward), (suggested, similar) in zip(WAYS, notes["ways"], strict=True):
-        yield {
-            "linkage": linkage,
-            "metric": metric,
-            "reward": "yes" if reward else "no",
-            "agents suggested": suggested,
-            "alike with 6 agents": similar,
-        }
+    for (*way, reward), found in zip(WAYS, notes["ways"], strict=True):
+        told = dict(zip(("linkage", "metric"), way, strict=True))
+        told["reward"] = "yes" if reward else "no"
+        yield told | dict(zip(("agents suggested", "alike with 6 agents"), found, strict=True))
 
 
 def _matrix(notes: dict[str, Any], samples: int) -> Correlation:
@@ -82,18 +78,13 @@ def _matrix(notes: dict[str, Any], samples: int) -> Correlation:
 
 def _merged(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Means of the numbers over the seeds (and layers of the tables of ways)."""
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[name] for name in names), []).append(row)
     merged = []
-    for key, alike_rows in groups.items():
+    for key, alike in grouped(rows, *names).items():
         told = dict(zip(names, key, strict=True))
-        told |= {"datasets": len(alike_rows), "samples": alike_rows[0]["samples"]}
-        numbers = [n for n, v in alike_rows[0].items() if n not in told and n != "layer"]
-        for name in numbers:
-            values = np.array([row[name] for row in alike_rows], np.float64)
-            known = values[~np.isnan(values)]
-            told[name] = float(known.mean()) if len(known) else ""
+        told |= {"datasets": len(alike), "samples": alike[0]["samples"]}
+        for name in (n for n in alike[0] if n not in told and n != "layer"):
+            values = [row[name] for row in alike if not np.isnan(row[name])]
+            told[name] = float(np.mean(values)) if values else ""
         merged.append(told)
     return merged
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.paper import curves
-from benchmarks.paper.effort import HALF, Effort, Output, Step, mean_and_error
+from benchmarks.paper.effort import Effort, Output, Step, least, measured
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
@@ -81,7 +81,7 @@ def _panel(
     panel: tuple[str, str, str], runs: list[dict[str, Found]], effort: Effort
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The single agent's level is that of its long searches, where every seed has one."""
-    best = min(one.best for each in runs for one in each.values())
+    best = least(each.values() for each in runs)
     single = "long" if all("long" in each for each in runs) else "one"
     arrived = []
     for each in runs:
@@ -93,18 +93,15 @@ def _panel(
         "seeds": len(runs),
         "samples of one": effort.long if single == "long" else effort.budget,
     }
-    for name, which in (("many", "many"), ("one", single)):
-        mean, error = mean_and_error([each[which].last_return(best) for each in runs])
-        row |= {f"{name}, last mean return": mean, f"{name}, +-": error}
-    row["many arrive at"] = float(np.median([many for many, _ in arrived]))
-    row["one arrives at"] = float(np.median([one for _, one in arrived]))
-    for name, which in (("many", "many"), ("one", single)):
-        half = [each[which].return_arrives(best, HALF) for each in runs]
-        row[f"{name} past 0.5 at"] = float(np.median(half))
+    both = {"many": "many", "one": single}
+    found = {name: measured([each[key] for each in runs], best) for name, key in both.items()}
+    for name, one in found.items():
+        row |= {f"{name}, {what}": one[what] for what in ("last mean return", "+-")}
+    row["many arrive at"], row["one arrives at"] = np.median(arrived, axis=0).tolist()
+    row |= {f"{name} past 0.5 at": one["arrives at"] for name, one in found.items()}
     row["seeds in which many arrive"] = sum(np.isfinite(many) for many, _ in arrived)
-    row["times sooner"] = float(np.median(sooner)) if sooner else ""
-    row["least"] = min(sooner) if sooner else ""
-    row["most"] = max(sooner) if sooner else ""
+    extremes = (float(np.median(sooner)), min(sooner), max(sooner)) if sooner else ("",) * 3
+    row |= zip(("times sooner", "least", "most"), extremes, strict=True)
     row["paper"] = PRINTED[panel[1:]]
     row["best of one / of many"] = float(
         np.median([each["one"].best / each["many"].best for each in runs])

@@ -14,7 +14,8 @@ from benchmarks.paper.effort import (
     Step,
     finished,
     last_returns,
-    mean_and_error,
+    least,
+    measured,
     over_cases,
 )
 from benchmarks.paper.found import Found
@@ -82,7 +83,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         found = finished(kept, of_agents)
         if ALL_AGENTS not in found:
             continue
-        best = min(one.best for runs in found.values() for one in runs)
+        best = least(found.values())
         told = {"cost model": case[0], "space": case[2], "layer": case[3]}
         rows += [{**told, **row} for row in _rows(found, best)]
         each = {name: last_returns(runs, best) for name, runs in found.items()}
@@ -103,18 +104,13 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
 
 
 def _rows(found: dict[str, list[Found]], best: float) -> Iterator[dict[str, Any]]:
-    level = LEVEL * max(np.mean([one.last_return(best) for one in runs]) for runs in found.values())
+    level = LEVEL * max(
+        float(np.mean([one.last_return(best) for one in runs])) for runs in found.values()
+    )
     for name, runs in found.items():
-        mean, error = mean_and_error([one.last_return(best) for one in runs])
-        yield {
-            "agents": name,
-            "seeds": len(runs),
-            "last mean return": mean,
-            "+-": error,
-            "arrives at": float(np.median([one.return_arrives(best, level) for one in runs])),
-            "value / best": float(np.median([one.best for one in runs]) / best),
-            "CPU s": float(np.mean([one.seconds for one in runs])),
-        }
+        row = measured(runs, best, level)
+        del row["samples"], row["samples to 5 %"]
+        yield {"agents": name, **row}
 
 
 STEP = Step("fig6", "Fig. 6: number of agents", plan, make)

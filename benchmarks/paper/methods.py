@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from benchmarks.methods_table import reached
 from benchmarks.paper.effort import Effort, Output, Step, compared
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
@@ -28,14 +30,12 @@ FIRST = "marl"
 
 def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
     """A search under equal samples and one under equal time, a method, layer and seed."""
-    searches = []
-    for seed in range(effort.seeds):  # seed by seed, so that the table fills evenly
-        for method in METHODS:
-            if method in effort.skip:
-                continue
-            for layer in effort.table:
-                searches += [_by_samples(effort, layer, method, seed)]
-                searches += [_by_time(effort, layer, method, seed)]
+    methods = [method for method in METHODS if method not in effort.skip]
+    searches = [
+        how(effort, layer, method, seed)  # seed by seed, so that the table fills evenly
+        for seed, method, layer in product(range(effort.seeds), methods, effort.table)
+        for how in (_by_samples, _by_time)
+    ]
     proofs = [Search(layer, method=PROOF, budget=effort.budget, **OUR_SPACE)
               for layer in effort.table]  # fmt: skip
     return searches + proofs
@@ -113,7 +113,7 @@ def _row(
         "method": SHORT.get(method, method),
         "seeds": min(len(runs) for some in (searched, timed) for runs in some.values()),
         "EDP, geometric mean": over(median(searched, lambda one: one.best)),
-        "samples to 5 %": _samples(float(np.median(arrived))),
+        "samples to 5 %": reached(arrived),
         "CPU s": float(np.mean([one.seconds for one in every])),
         **{
             f"in {seconds:g} s": over(median(timed, lambda one, s=seconds: one.best_at(s)))
@@ -122,10 +122,6 @@ def _row(
         f"samples in {max(effort.seconds):g} s": int(np.median(ends)),
         "layers within 5 %": int(np.isfinite(arrived).sum()),
     }
-
-
-def _samples(count: float) -> Any:
-    return count if np.isfinite(count) else "not reached"
 
 
 def _proof_row(proofs: dict[str, Found], effort: Effort, like: dict[str, Any]) -> dict[str, Any]:

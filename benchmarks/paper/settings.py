@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from benchmarks.paper.effort import HALF, Effort, Output, Step, finished, mean_and_error
+from benchmarks.paper.effort import Effort, Output, Step, finished, least, measured
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
@@ -76,8 +74,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
             for name, pair in _sweep(effort, told).items()
         }
         alone = finished(kept, _single(effort, told))
-        every = [runs for pair in sweep.values() for runs in pair.values()] + [*alone.values()]
-        best = min((one.best for runs in every for one in runs), default=np.inf)
+        best = least([*alone.values(), *(r for pair in sweep.values() for r in pair.values())])
         rows += [
             {**case, "setting": name, **_both(pair, best)}
             for name, pair in sweep.items()
@@ -96,21 +93,17 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
 def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
     row: dict[str, Any] = {"seeds": min(map(len, pair.values()))}
     for label, runs in pair.items():
-        row[label], row[f"{label}, +-"] = mean_and_error([one.last_return(best) for one in runs])
-        row[f"{label}, value / best"] = float(np.median([one.best for one in runs]) / best)
+        found = measured(runs, best)
+        row |= {label: found["last mean return"], f"{label}, +-": found["+-"]}
+        row[f"{label}, value / best"] = found["value / best"]
     return row
 
 
 def _alone(runs: list[Found], best: float) -> dict[str, Any]:
-    mean, error = mean_and_error([one.last_return(best) for one in runs])
-    return {
-        "seeds": len(runs),
-        "passes 0.5 at": float(np.median([one.return_arrives(best, HALF) for one in runs])),
-        "last mean return": mean,
-        "+-": error,
-        "value / best": float(np.median([one.best for one in runs]) / best),
-        "CPU s": float(np.mean([one.seconds for one in runs])),
-    }
+    row = measured(runs, best)
+    told = {"seeds": row.pop("seeds"), "passes 0.5 at": row.pop("arrives at")}
+    del row["samples"], row["samples to 5 %"]
+    return told | row
 
 
 STEP = Step("settings", "settings that are not printed, for many agents and one", plan, make)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.paper.effort import Effort, Output, Step, compared, finished
+from benchmarks.paper.effort import Effort, Output, Step, compared, finished, least, measured
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import EVERY, Search
@@ -106,12 +106,11 @@ def _bests(runs: list[Found]) -> np.ndarray:
 
 
 def _rows(block: dict[str, Runs], effort: Effort) -> Iterator[dict[str, Any]]:
-    best = {n: min(_bests(runs[n]).min() for runs in block.values()) for n in effort.table}
+    best = {n: least(runs[n] for runs in block.values()) for n in effort.table}
     for method, runs in block.items():
-        over = {n: float(np.median(_bests(runs[n]))) / best[n] for n in effort.table}
-        arrivals = [
-            float(np.median([one.arrival(1.05 * best[n]) for one in runs[n]])) for n in effort.table
-        ]
+        found = [measured(runs[n], best[n]) for n in effort.table]
+        arrivals = [one["samples to 5 %"] for one in found]
+        over = {n: one["value / best"] for n, one in zip(effort.table, found, strict=True)}
         every = [one for some in runs.values() for one in some]
         yield {
             "method": method,

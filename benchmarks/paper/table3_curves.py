@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import marl_cases, methods_table
-from benchmarks.frame import DATA
+from benchmarks.frame import DATA, grouped
+from benchmarks.marl_cases import CASES, FIRST, case
+from benchmarks.methods_table import layer_rows, of_cases, read, references
 from benchmarks.paper.curves import FIGURES, keep_curves, read_curves
 from marl_runs import best_so_far
 
@@ -24,19 +25,20 @@ POINTS = 40
 
 def main() -> None:
     budget = 20_000
-    runs = methods_table.read([Path(word) for word in sys.argv[1:]], "exact", budget)
-    runs = [run for run in methods_table.of_cases(runs, "table3") if run["objective"] == "edp"]
+    runs = read([Path(word) for word in sys.argv[1:]], "exact", budget)
+    runs = [run for run in of_cases(runs, "table3") if run["objective"] == "edp"]
     if not runs:
         sys.exit("no such runs in these files")
-    reference = methods_table.references(runs, "exact")
+    reference = references(runs, "exact")
     path = DATA / FIGURES["table3-edp"][0]
     curves = read_curves(path) if path.exists() else {}
-    places = np.unique(np.geomspace(marl_cases.FIRST, budget, POINTS).astype(int))
-    rows = methods_table.layer_rows(runs, "exact", 1.05)
-    for layer in marl_cases.CASES["table3"]["edge"]:
-        for method in [row["method"] for row in rows]:
-            alike = [r for r in runs if (r["layer"], r["method"]) == (layer, method)]
-            base = reference[marl_cases.case(alike[0])]
+    places = np.unique(np.geomspace(FIRST, budget, POINTS).astype(int))
+    methods = [row["method"] for row in layer_rows(runs, "exact", 1.05)]
+    by_layer = grouped(runs, "layer", "method")
+    for layer in CASES["table3"]["edge"]:
+        for method in methods:
+            alike = by_layer[layer, method]
+            base = reference[case(alike[0])]
             found = np.median([best_so_far(run["curve"], places) for run in alike], axis=0) / base
             seen = np.isfinite(found)
             curves.setdefault(layer, {})[method] = (places[seen], found[seen])

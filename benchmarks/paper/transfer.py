@@ -16,7 +16,8 @@ from benchmarks.paper.effort import (
     Step,
     finished,
     last_returns,
-    mean_and_error,
+    least,
+    measured,
     over_cases,
 )
 from benchmarks.paper.found import Found
@@ -107,12 +108,14 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         for layer in effort.layers:
             found = finished(kept, _sources(effort, kept, layer, cost_model))
             counted = finished(kept, _counted(effort, layer, cost_model))
-            every = [one for some in (found, counted) for runs in some.values() for one in runs]
-            best = min((one.best for one in every), default=np.inf)
+            best = least([*found.values(), *counted.values()])
             case = {"cost model": cost_model, "layer": layer}
             for title, runs in zip(tables, (found, counted), strict=True):
                 if len(runs) > 1:  # one alone compares nothing
-                    tables[title] += [{**case, **row} for row in _rows(title, runs, best)]
+                    for name, some in runs.items():
+                        row = measured(some, best)
+                        del row["arrives at"], row["CPU s"]
+                        tables[title].append({**case, title: name, **row})
             if OWN in found:
                 returns.setdefault((cost_model,), []).append(_by_kind(found, best))
     for title, name in zip(tables, ("paper-transfer.csv", "paper-dataset.csv"), strict=True):
@@ -131,24 +134,6 @@ def _by_kind(found: dict[str, list[Found]], best: float) -> dict[str, np.ndarray
         kind = "another layer's dataset" if name.startswith("the dataset of") else name
         kinds.setdefault(kind, []).extend(runs)
     return {kind: last_returns(runs, best) for kind, runs in kinds.items()}
-
-
-def _rows(title: str, found: dict[str, list[Found]], best: float) -> list[dict[str, Any]]:
-    rows = []
-    for name, runs in found.items():
-        mean, error = mean_and_error([one.last_return(best) for one in runs])
-        rows.append(
-            {
-                title: name,
-                "seeds": len(runs),
-                "samples": runs[0].samples,
-                "last mean return": mean,
-                "+-": error,
-                "value / best": float(np.median([one.best for one in runs]) / best),
-                "samples to 5 %": float(np.median([one.arrival(1.05 * best) for one in runs])),
-            }
-        )
-    return rows
 
 
 STEP = Step("transfer", "VI-E: the dataset's cost, and assignments of other layers", plan, make)

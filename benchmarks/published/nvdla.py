@@ -15,7 +15,7 @@ from typing import Any
 import cost_models
 import layers
 from benchmarks.published.rows import Row, chain_of, given
-from cost_models import CHAINS, Mapping, mapping_from
+from cost_models import CHAINS, ChainMapping, Entry, Spread
 from layers import Layer
 
 CHIP = "nvdla-cacc"
@@ -132,7 +132,7 @@ def layer_of(name: str, row: dict[str, Any]) -> Layer:
     )
 
 
-def mapping_of(layer: Layer) -> Mapping:
+def mapping_of(layer: Layer) -> ChainMapping:
     """The mapping, as the module's docstring says."""
     taps = layer.C * layer.R * layer.S
     high, wide = stripe_of(layer)
@@ -142,26 +142,12 @@ def mapping_of(layer: Layer) -> Mapping:
     held = {"Y": high} if filters_held < inputs_held else {"K": min(CELLS, layer.K)}
     group = {"K": min(CELLS, layer.K), "Y": high, "X": wide}
     cell = {"K": 1, "C": min(LANES, layer.C), "R": 1, "S": 1}
-    return mapping_from(
-        {
-            "version": 1,
-            "levels": [
-                {"level": "CBUF", "tiles": held, "order": "KYXCRS"},
-                {
-                    "level": "CACC",
-                    "tiles": group,
-                    "order": "KYXCRS",
-                    "parallel": [{"dim": "K", "units": CELLS}],
-                },
-                {
-                    "level": "Cell",
-                    "tiles": cell,
-                    "order": "KCRSYX",
-                    "keeps": ["filter"],
-                    "parallel": [{"dim": "C", "units": LANES}],
-                },
-            ],
-        }
+    return ChainMapping(
+        (
+            Entry("CBUF", held, "KYXCRS"),
+            Entry("CACC", group, "KYXCRS", (Spread("K", CELLS),)),
+            Entry("Cell", cell, "KCRSYX", (Spread("C", LANES),), frozenset({"filter"})),
+        )
     )
 
 

@@ -6,7 +6,6 @@ the package costs nothing here, but for what the links of one chiplet let into i
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -69,9 +68,8 @@ def rows() -> Iterator[Row]:
 
 def resnet50(chip: Chain, objective: str) -> Whole:
     """ResNet-50 with the best mapping that is found for each shape."""
-    shapes = Counter(layer.renamed("") for layer in layers.network("resnet50"))
     cycles = energy = area = 0.0
-    for shape, times in shapes.items():
+    for shape, times in layers.distinct("resnet50"):
         problem = Problem(shape, chip, objective, budget=SAMPLES)
         baselines.load("ga").search(problem, SAMPLES, 0)
         if problem.best_action is None:

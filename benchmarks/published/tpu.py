@@ -13,7 +13,7 @@ from typing import Any
 import cost_models
 import layers
 from benchmarks.published.rows import Row, chain_of, given
-from cost_models import CHAINS, Mapping, mapping_from
+from cost_models import CHAINS, ChainMapping, Entry, Spread
 from layers import Layer
 
 CHIP = "tpu-v1-ws"
@@ -81,21 +81,18 @@ def layer_of(name: str, app: dict[str, Any]) -> Layer:
     return layers.from_fields(name, "conv", {**shape, "R": taps, "S": taps, "padding": [pad] * 4})
 
 
-def mapping_of(layer: Layer) -> Mapping:
+def mapping_of(layer: Layer) -> ChainMapping:
     """The mapping, as the module's docstring says."""
     images = max(1, min(layer.N, ROWS // (layer.out_y * layer.out_x)))
     tile = {"K": min(SIDE, layer.K), "C": min(SIDE, layer.C), "R": 1, "S": 1}
-    spread = [{"dim": dim, "units": SIDE, "axis": axis} for axis, dim in enumerate("KC")]
-    return mapping_from(
-        {
-            "version": 1,
-            "levels": [
-                {"level": "UnifiedBuffer", "tiles": {"N": images}, "order": "NKYXCRS"},
-                {"level": "WeightFIFO", "tiles": tile, "order": "NKYXRSC"},
-                {"level": "Accumulators", "order": "NKYXCRS", "tiles": {}, "parallel": spread},
-                {"level": "Weights", "tiles": {"K": 1, "C": 1}, "order": "KCNYXRS"},
-            ],
-        }
+    spread = (Spread("K", SIDE), Spread("C", SIDE, 1))
+    return ChainMapping(
+        (
+            Entry("UnifiedBuffer", {"N": images}, "NKYXCRS"),
+            Entry("WeightFIFO", tile, "NKYXRSC"),
+            Entry("Accumulators", {}, "NKYXCRS", spread),
+            Entry("Weights", {"K": 1, "C": 1}, "KCNYXRS"),
+        )
     )
 
 

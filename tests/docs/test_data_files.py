@@ -1,5 +1,7 @@
 """Every file of docs/data has one entry, and every entry its benchmark and its files."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,3 +24,18 @@ def test_what_has_no_entry_or_two_is_told(tmp_path: Path, monkeypatch: pytest.Mo
         "benchmarks/gone.py: is not there, and has an entry",
         "benchmarks/gone.py: no file is c.csv",
     ]
+
+
+@pytest.mark.slow
+def test_every_benchmark_can_be_begun() -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("zigzag")
+    begin = (
+        "from importlib import import_module\n"
+        "from benchmarks.__main__ import modules\n"
+        "for name in modules().values():\n"
+        "    found = import_module(name)\n"
+        "    assert hasattr(found, 'TABLE') or callable(found.main), name\n"
+    )
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-W", "ignore", "-c", begin], cwd=root, check=True)

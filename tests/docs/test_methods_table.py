@@ -5,7 +5,11 @@ import json
 import pytest
 
 from benchmarks import marl_controls, methods_table, networks_table, table3_summary
-from benchmarks.frame import DATA, known
+from benchmarks.frame import DATA, known, rounded, write
+
+
+def keep(rows, path):
+    write(path, rows[0], map(rounded, rows))
 
 
 def run(method, layer, seed, curve, cost_model="maestro"):
@@ -57,7 +61,7 @@ def test_rows_of_methods_without_runs_are_kept_where_the_anchor_agrees(tmp_path)
         run(name, "vgg16.1", 0, [[1, value]]) for name, value in (("marl", 9.0), ("ga", 18))
     )
     path = tmp_path / "table.csv"
-    methods_table.write(rows(marl, ga), path)
+    keep(rows(marl, ga), path)
     random = run("random", "vgg16.1", 0, [[1, 27.0]])
     order = methods_table.GAP[False]
     both = methods_table.joined(rows({**marl, "cpu_s": 5.0}, random), path, "marl", order)
@@ -84,22 +88,21 @@ def test_every_case_has_a_proven_optimum():
 
 
 def test_the_tables_of_controls_are_made_of_the_runs_that_are_kept(monkeypatch, tmp_path):
-    kept = dict(marl_controls.TABLES)
-    monkeypatch.setattr(marl_controls, "TABLES", {n: tmp_path / p.name for n, p in kept.items()})
-    marl_controls.make()
-    for name, path in kept.items():
-        anew = (tmp_path / path.name).read_text()
-        assert anew == path.read_text(), f"{name}: run python -m benchmarks marl_controls"
+    monkeypatch.setattr("sys.argv", ["marl_controls", "--out", str(tmp_path / "marl-controls.csv")])
+    marl_controls.TABLE.run()
+    for name in ("marl-controls.csv", "marl-controls-pairs.csv"):
+        anew, kept = ((folder / name).read_text() for folder in (tmp_path, DATA))
+        assert anew == kept, f"{name}: run python -m benchmarks marl_controls"
 
 
-def test_table_iii_and_the_networks_are_made_of_the_layers_that_are_kept(tmp_path):
-    for name, rows in (
-        ("table3-summary.csv", table3_summary.rows()),
-        ("networks.csv", networks_table.table()),
-    ):
-        methods_table.write(rows, tmp_path / name)
-        kept = DATA / name
-        assert (tmp_path / name).read_text() == kept.read_text(), f"{name}: make it again"
+@pytest.mark.parametrize("module", [table3_summary, networks_table])
+def test_table_iii_and_the_networks_are_made_of_the_layers_that_are_kept(
+    module, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("sys.argv", ["table", "--out", str(tmp_path / "table.csv")])
+    module.TABLE.run()
+    kept = DATA / module.TABLE.file
+    assert (tmp_path / "table.csv").read_text() == kept.read_text(), f"{kept}: make it again"
 
 
 def test_a_ratio_has_the_interval_of_its_cases_and_runs():

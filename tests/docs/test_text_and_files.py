@@ -111,5 +111,5 @@ def test_a_wrong_figure_is_found(tmp_path: Path) -> None:
 
 def test_the_findings_are_those_of_the_files_they_come_from() -> None:
     kept = known(DOCS / "data" / "findings.csv")
-    found = [{name: str(cell) for name, cell in row.items()} for row in findings.rows()]
+    found = [{name: str(cell) for name, cell in row.items()} for row in findings.rows(None)]
     assert found == kept, "run: python -m benchmarks findings"
