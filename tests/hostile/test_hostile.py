@@ -4,7 +4,6 @@ Rows are in ``rows/``; a new module there with a list `ROWS` is picked up by its
 """
 
 import importlib
-import io
 import os
 import pkgutil
 import re
@@ -12,7 +11,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +20,13 @@ from typer.main import get_command
 
 import tests.hostile.rows
 from tests.hostile.rows import Row
+from tests.programs import PROGRAMS, in_process
 
 ROWS: list[Row] = [
     row
     for module in pkgutil.iter_modules(tests.hostile.rows.__path__)
     for row in importlib.import_module(f"tests.hostile.rows.{module.name}").ROWS
 ]
-
-
-PROGRAMS = {
-    "mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mast": "mast.cli", "mst": "mst.cli",
-}  # fmt: skip
-
-
-def in_process(words: list[str]) -> tuple[int | None, str, str]:
-    """Exit code, standard output and standard error of a command line."""
-    module = PROGRAMS[words[0]]
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
-        importlib.import_module(module).main(words[1:])
-    texts = []
-    for stream in (out, err):
-        stream.flush()
-        texts.append(stream.buffer.getvalue().decode("utf-8"))
-    return end.value.code, *texts
 
 
 def in_bash(command: str, folder: Path) -> tuple[int | None, str, str]:

@@ -39,6 +39,7 @@ COMMANDS = {
     },
     ONE: {
         "--seed 3 --seed x": "--seed: got 'x', the last of 2 values given",
+        "--seed=3 --seed=x": "--seed: got 'x', the last of 2 values given",
         "--gap nan": "--gap",
         "--timeout nan": "--timeout",
         "--timeout inf": "--timeout: got inf, expected a finite number",
