@@ -84,16 +84,6 @@ def test_masked_layers_learn_on_a_gpu_as_on_the_cpu() -> None:
     assert losses[0] == pytest.approx(losses[1], rel=1e-9)
 
 
-def test_two_seeds_differ() -> None:
-    layer = {"a": SparseLinear(20, 20, layout="columns")}
-    masks = []
-    for seed in (0, 1):
-        sparsifier = Sparsifier(layer, SparsityConfig(0.5), seed=seed)
-        sparsifier.attach()
-        masks.append(sparsifier.masks()["a"])
-    assert (masks[0] != masks[1]).any()
-
-
 def test_the_smallest_go_and_the_largest_gradients_come() -> None:
     structure = Structure((1, 6), "free", np.array([0, 1, 2, 3]))
     plan = plan_step(4, 4, 6, 0.5, "rigl", 3)

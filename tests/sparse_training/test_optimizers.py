@@ -67,14 +67,6 @@ def test_keep_gives_back_what_decay_has_left() -> None:
     assert unit not in moments.remains.units
 
 
-def test_reset_differs_from_local_only_after_a_topology_step() -> None:
-    local, reset = (
-        Run(growth="rigl", optimizer_state=state).updates(0, 6) for state in ("local", "reset")
-    )
-    assert local[:4] == reset[:4]
-    assert local[4:] != reset[4:]
-
-
 def test_wrong_input() -> None:
     for message, options in (
         ("expected local, local:W", {"state": "lokal"}),
