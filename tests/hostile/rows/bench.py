@@ -96,9 +96,7 @@ COMMANDS = {
         "bench gaa": "Did you mean 'ga'",
         "bench optimal": "has no gap",
         "bench ga:population=0": "population",
-        "bench ga --beside gaa": "Did you mean 'ga'",
         "bench no_such_module:Mine": "there is no module",
-        "bench ga --out no/such/folder/f.json --beside ,": "expected one of",
         "bench ga --out .": "is a folder",
     },
 }

@@ -84,15 +84,11 @@ CLAIMS: list[tuple[Change, str]] = [
     (at("problem.space.more", 1), "unknown field 'more'"),
     (at("mapping.more", 1), "unknown field 'more'"),
     (at("problem.space.only", 5), "problem.space.only: got 5"),
-    (at("problem.space.co_search", "num_pes"), "problem.space.co_search: got 'num_pes'"),
-    (at("problem.space.full", 1), "problem.space.full: got 1"),
-    (at("problem.limits", [3]), r"problem.limits: got \[3\]"),
     (at("problem.limits", {"max_latency_cycles": "9"}), "max_latency_cycles: got '9'"),
     (at("problem.cost_model_options", []), r"cost_model_options: got \[\]"),
     (at("problem.cost_model_options.threads", 2), "threads"),
     (at("problem.layer.K", 3.0), "K: got 3.0"),
     (at("problem.layer.Q", 1), "unknown field 'Q'"),
-    (at("problem.layer.name", [3]), "problem.layer.name: got"),
     (at("problem.accelerator.name", {}), "problem.accelerator.name: got"),
     (at("problem.layer", 3), "problem.layer: got 3"),
     (at("problem", {}), "missing problem.layer"),
@@ -114,7 +110,6 @@ DEEP_CLAIMS: list[tuple[Change, str]] = [
     (at("version", 3), "version is 3, expected 1 or 2"),
     (at("problem.accelerator", json.loads(CLAIM)["problem"]["accelerator"]), "expected 1: the"),
     (at("mapping", json.loads(CLAIM)["mapping"]), "unknown field 'orders'"),
-    (at("mapping.levels", []), "mapping.levels: got"),
     (at("mapping.levels.0.level", 3), "mapping.levels.0.level: got 3"),
     (at("mapping.levels.0.parallel", [{"dim": "K", "axis": -1}]), "axis: got -1"),
     (at("mapping.levels.0.parallel", [{"dim": "Q"}]), "dim: got 'Q'"),
@@ -123,7 +118,6 @@ DEEP_CLAIMS: list[tuple[Change, str]] = [
     (at("problem.space.parallel", "KC"), "unknown field 'parallel'"),
     (at("problem.accelerator.levels.1.name", "DRAM"), "DRAM"),
     (at("problem.accelerator.levels.1.fanout.units", 1 << 70), "units"),
-    (at("tree.boxes", len(DEEP_TREE)), "tree.boxes is"),
     (at("problem.accelerator.levels", DEEP["accelerator"]["levels"][::2]), "input is kept no"),
     (
         at("problem.accelerator.levels.1.fanout", {"axes": [{"size": 2, "dims": "K"}]}),
@@ -145,9 +139,7 @@ TEXTS: list[tuple[str, str]] = [
 
 FILES: list[tuple[bytes, str]] = [
     (b"", "damaged or no certificate"),
-    (WHOLE[:300], "damaged or no certificate"),
     (flipped(WHOLE, 60), "damaged or no certificate"),
-    (packed(CLAIM, TREE[:-1]), "its sha256 is not the one"),
     (packed(CLAIM).replace(b"certificate.json", b"certificate.jsom"), "has no certificate"),
     (packed(CLAIM, TREE, extra=b"x"), "has a part 'extra'"),
 ]
@@ -172,11 +164,9 @@ NETWORKS: list[tuple[bytes, str]] = [
     (network_file(counts=[]), "counts"),
     (network_file(counts=[0]), "counts.0: got 0"),
     (network_file(counts=[1, 1]), "names 2 shapes"),
-    (network_file(value="inf"), "value"),
     (network_file(more={"extra": b"x"}), "and nothing else"),
     (network_file(part=b"PK"), "shape-1.cert: damaged or no certificate"),
     (network_file(part=packed(CLAIM, TREE[:-1])), "shape-1.cert: .*sha256"),
-    (network_file(unknown=1), "unknown field 'unknown'"),
     (flipped(network_file(), 60), "damaged"),
 ]
 
@@ -206,7 +196,6 @@ def kept_file(graph: bytes = GRAPH, more: dict[str, bytes] | None = None, **clai
 KEPTS: list[tuple[bytes, str]] = [
     (kept_file(format="other"), "expected the format"),
     (kept_file(objective="area"), "objective"),
-    (kept_file(mappings=[]), "mappings"),
     (kept_file(stays="a"), "stays"),
     (kept_file(prices=[-1.0]), "prices"),
     (kept_file(shapes=2), "names 2 shapes"),

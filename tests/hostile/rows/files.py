@@ -25,9 +25,7 @@ ROWS = [
         Row(f"{SEARCH} -a chip.yaml", says, files={"chip.yaml": content})
         for content, says in [
             ("", "expected"),
-            ("[1, 2]", "expected"),
             ("num_pes: 0", "num_pes: got 0"),
-            ("num_pes: 1e400", "num_pes"),
             ("num_pes: 0x" + "f" * 5000, "num_pes: got <a number of some"),
             ("num_pes: 4\nnum_pse: 4", "Did you mean 'num_pes'"),
             ("l1_bytes: 4", "num_pes"),
@@ -37,14 +35,11 @@ ROWS = [
                     "L2: {bytes: 1073741824, double_buffer: false}",
                     "L2: {bytes: {shared: 1048576, input: 1099511627776}}",
                     "L2: {read_bw: 1099511627776, write_bw: 1099511627776}",
-                    "DRAM: {read_bw: 1099511627776, write_bw: 1099511627776}",
-                    "L1: {bytes: {input: 2147483648, filter: 8, output: 8}}",
                 )
             ),
             ("num_pes: [", "not valid YAML"),
             (DEEP, "nested too deeply"),
             (f"{BOMB}num_pes: *l", "too many values"),
-            ("num_pes: &a [*a]", "too many values"),
             ("num_pes: !!python/object:os.system {}", "not valid YAML"),
             (b"\x80abc", "not UTF-8"),
         ]
@@ -61,7 +56,6 @@ ROWS = [
                 ("orders: 5\n" + PLAIN.partition("\n")[2], "orders"),
                 (PLAIN.replace("[{}, {}]", "[1, 2]"), "tiles"),
                 (PLAIN.replace("KCYXRS, ", "KCYXRR, "), "orders"),
-                (PLAIN.replace("[K, C]", "[K]"), "parallel"),
                 (PLAIN.replace("4", "-4"), "cluster_size"),
                 (PLAIN.replace("{}, {}", "{K: 2024-01-01}, {}"), "tiles"),
                 (f"{BOMB}{PLAIN}", "map.yaml"),
@@ -93,7 +87,6 @@ ROWS = [
         {
             "mapper search -l mlp.2 --agents agents.yaml --budget 50": [
                 ("agents: [[a], []]", "agents.1: "),
-                ("agents: [[1]]", "agents.0"),
                 ("", "expected the fields agents, source"),
                 ("agents: [[a, b], [a]]", "already belongs to agent 0"),
                 ("{agents: [[a]], foo: 1}", "unknown field 'foo'"),

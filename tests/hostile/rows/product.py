@@ -54,11 +54,7 @@ OLD = "levels: {L1: {bytes: {input: 24, filter: 448, output: 48}}}\nnum_pes: 16\
 COMMANDS = {
     "mapper": {
         "import m.onnx": "m.onnx: not found",
-        "explore --network mlpp --pes 16": "Did you mean 'mlp'",
-        "export x --to zigzag": "x: holds no manifest.json",
-        "export x --run 3 --to zigzag": "expected one of: a folder of",
         "export --run 3 --to zigzag --store none.sqlite": "no such file",
-        "export --mapping m.yaml --to zigzag": "needs --layer",
         "search -l mlp.2 --cost-model-option double_buffer": "expected NAME=VALUE",
         "search -l mlp.2 --cost-model-option doubel=false": "doubel",
     },
@@ -73,7 +69,6 @@ COMMANDS = {
         "--pes 16,32 --draw uniform": "Give --designs N",
         "--pes 16,32 --draw all --designs 1": "drop one",
         "--pes 16 --plot a.txt": "--plot a.txt: expected a name that ends in",
-        "--pes 16 --csv a.txt": "--csv a.txt: expected a name that ends in .csv",
         "--pes 16 --page a.txt": "--page a.txt: expected a name that ends in .html",
         "--pes 16 --pretrained x": "--pretrained x: not found",
         "--pes 16 --cost-model maestro": "area: cost model 'maestro'",
@@ -84,7 +79,6 @@ ROWS = [
     *(MODELS if GOOD else []),
     *table(COMMANDS),
     Row("mapper import m.json", "JSON", {"m.json": "{"}),
-    Row("mapper import m.txt", "expected a .onnx model", {"m.txt": "x"}),
     *(
         Row(f"{EXPLORE} --pes 16 --ray-address {there}", f"got '{there}', expected auto")
         for there in ("here", "ray://head:10001", ":6379", "head:port")
