@@ -135,6 +135,8 @@ STEPS = [
     step("out of range", one, ActionError, "expected 0..1", action=np.full(19, 99)),
     step("ragged rows of worlds", two, ActionError, "rows of equal length", action=RAGGED),
     step("agents' None", agents, ActionError, "expected a dict of each agent", action=None),
+    step("no actions of worlds", two, ActionError, "one row a world", action=None),
+    step("Stable-Baselines3 with None", sb3, ActionError, "expected", action=None),
     step("no agent acts", agents, ActionError, "no action for agent_0", action={}),
     step("unknown agent", agents, ActionError, "unknown agent 'agent_99'", action={"agent_99": 1}),
     step("Stable-Baselines3, ragged", sb3, ActionError, "equal length", action=RAGGED),
@@ -231,6 +233,7 @@ WORLDS = [
         EnvError,
         "problem: got None, expected a maestro_env.Problem",
     ),
+    Row("agents of no problem", lambda: agents(problem=3), EnvError, "problem: got 3, expected a"),
 ]
 
 ROWS = [*STEPS, *RESETS, *ARGUMENTS, *WORLDS]

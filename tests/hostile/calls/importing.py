@@ -83,6 +83,7 @@ INPUTS = [
         for name, inputs, error in (
             ("of another width", shaped((2, 5)), "RuntimeError"),
             ("of text", lambda: ("a\nb",), ""),
+            ("of objects", lambda: (object(),), ""),
         )
     ),
     call("inputs none", linear, tuple, r"got 0, expected those of Linear.forward\(input"),

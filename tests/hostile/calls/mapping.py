@@ -230,6 +230,7 @@ MANY_ROWS = [
     many("a text", LibraryError, MANY, LAYER),
     many("no layers", LibraryError, f"layers: got None, {MANY}", None),
     many("a dict", LibraryError, MANY, {LAYER: 1}),
+    many("None inside", LibraryError, ONE_LAYER, [None]),
     many("a network", LayerError, "a whole network", ["resnet18"]),
     many("a chip's name", LibraryError, f"chips: got 'edge', {MANY}: .'edge'.", [LAYER], "edge"),
     many("no chips", LibraryError, f"chips: got None, {MANY}", [LAYER], None),

@@ -111,6 +111,7 @@ DEEP_CLAIMS: list[tuple[Change, str]] = [
     (at("problem.accelerator", json.loads(CLAIM)["problem"]["accelerator"]), "expected 1: the"),
     (at("mapping", json.loads(CLAIM)["mapping"]), "unknown field 'orders'"),
     (at("mapping.levels.0.level", 3), "mapping.levels.0.level: got 3"),
+    (at("mapping.levels", []), "mapping.levels: got"),
     (at("mapping.levels.0.parallel", [{"dim": "K", "axis": -1}]), "axis: got -1"),
     (at("mapping.levels.0.parallel", [{"dim": "Q"}]), "dim: got 'Q'"),
     (at("mapping.levels.0.tiles", {"K": 0}), "tiles.K: got 0"),
@@ -162,6 +163,10 @@ def network_file(part: bytes = WHOLE, more: dict[str, bytes] | None = None, **cl
 
 NETWORKS: list[tuple[bytes, str]] = [
     (network_file(counts=[]), "counts"),
+    (network_file(format="other"), "expected the format"),
+    (network_file(version=2), "version is 2, expected 1"),
+    (network_file(unknown=1), "unknown field 'unknown'"),
+    (network_file(value="inf"), "value"),
     (network_file(counts=[0]), "counts.0: got 0"),
     (network_file(counts=[1, 1]), "names 2 shapes"),
     (network_file(more={"extra": b"x"}), "and nothing else"),

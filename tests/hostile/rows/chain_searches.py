@@ -32,6 +32,8 @@ COMMANDS = {
         "search -l resnet18.5 --space uneven --dataflow nvdla": "on a chip that is a list",
         "search -l resnet18.5 --space uneven --cost-model maestro": "chips of two levels",
         "search --layer resnet18.5 -a simbaa": "mean 'simba'",
+        "space --layer resnet18.5 -a simba --dataflow tpu": "space.dataflow: not on a chip",
+        "cluster --layer resnet18.5 -a simba --cost-model maestro": "knows chips of two",
         "compare --layers resnet18.5 --methods ga -a simba --space co_search=num_pes": "--set",
         "compare --layers resnet18.5 --methods ga -a simba --cost-model maestro": "two levels",
     },

@@ -132,6 +132,7 @@ MAPPINGS_GIVEN = {
         (mapping(entry("Glb"), R), "got 'Glb', expected one of"),
         (mapping(entry("GLB"), G, R), "keeps missing; GLB stands more than once"),
         (reg(order="KCYXR"), "order: got 'KCYXR', expected a permutation"),
+        (reg(order="7"), "order: got 7"),
         (reg(tiles="{Q: 1}"), "tiles: got 'Q'"),
         (reg(tiles="{K: 0}"), "tiles.K: got 0"),
         (reg(tiles="3"), "tiles: got 3"),

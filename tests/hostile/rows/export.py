@@ -128,6 +128,7 @@ ROWS = [
         )
     ),
     Row(f"{SMALL} --to python", "infeasible on this chip: .*limit 1 B", TIGHT),
+    Row(f"{SMALL} --to c", "infeasible on this chip: .*limit 1 B", TIGHT),
     *(
         Row(f"{SMALL} --to {tool}", "infeasible on this chip: .*limit 1 B", files=TIGHT)
         for tool in ("zigzag", "timeloop", "accelforge")
@@ -135,6 +136,8 @@ ROWS = [
     Row(f"{WORDS} --to c --out /proc/x", "/proc", GOOD),
     Row("mapper diff m.yaml", "argument", GOOD),
     Row("mapper diff m.yaml m.yaml", "needs --layer", GOOD),
+    Row("mapper diff m.yaml none.yaml -l mlp.2", "none.yaml", GOOD),
+    Row("mapper diff m.yaml m.yaml -l mlp.2 -o enrgy", "mean 'energy'", GOOD),
     Row("mapper diff . . -l mlp.2", "holds no manifest.json", GOOD),
     Row(f"mapper diff m.yaml m.yaml {deep.LAYER} -a c.yaml", "mapping", WHOLE | GOOD),
     Row(FOLDER, "holds no manifest.json"),

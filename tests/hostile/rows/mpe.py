@@ -24,6 +24,8 @@ COMMANDS = {
         "train --gamma 2": "gamma=2.0: expected a number from 0 to 1",
         "compare --variant foldet": "Did you mean 'folded'",
         "plot nowhere.json": "nowhere.json: not found",
+        "train --log tensorboard:": "expected tensorboard:FOLDER",
+        "watch 1 --gif g.gif": "mpe-runs.db",
     },
 }
 ROWS = [

@@ -8,6 +8,8 @@ COMMANDS = {
     "mst": {
         "tain": "Did you mean 'train'",
         "data --package no_such_package_at_all": "is not installed",
+        "data --held-out no_such_package": "is not installed",
+        "flops --sparsity 1": "sparsity=1.0",
         "data --package numpy --held-out numpy": "is held out and trained on",
         "data --out /proc/x": "cannot write to /proc",
         "data nowhere.txt": "nowhere.txt: there is no such file or folder",
@@ -42,6 +44,8 @@ COMMANDS = {
         "--attention sparse": "expected one of dense, local",
         "--stride 60": "stride: got 60, expected a divisor of the context 256",
         "--phases ultra:.1-1": "begins at 0.1, expected 0",
+        "--phases ultra:0-.5": "phases.*add up to 1",
+        "--device cudda": "device 'cudda' cannot be used",
         "--phases warm-up:0-.2,ultra:.1-1": "overlap; begin it at 0.2",
         "--phases warm-up:0-.1,ultra:.2-1": "add up to 1: begin it at 0.1",
         "--phases ultra:.5-.2": "expected 0 <= start < end",
@@ -73,6 +77,7 @@ COMMANDS = {
 ROWS = [
     *table(COMMANDS),
     Row("mst data empty.txt", "has 0 bytes of text, expected at least 1,000", {"empty.txt": ""}),
+    Row("mst data one.txt", "has 4 bytes of text, expected at least", {"one.txt": "word"}),
     Row("mst data a.bin", "a zero byte at 2.; expected UTF-8", {"a.bin": b"ab\0c" * 999}),
     Row("mst data a.txt", "no UTF-8 at about byte 3,000", {"a.txt": b"abc" * 1000 + b"\xff"}),
     Row("mst data .", "has 0 bytes of text .1 files are not text", {"a.bin": b"\0" * 2000}),

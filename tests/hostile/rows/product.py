@@ -54,6 +54,8 @@ OLD = "levels: {L1: {bytes: {input: 24, filter: 448, output: 48}}}\nnum_pes: 16\
 COMMANDS = {
     "mapper": {
         "import m.onnx": "m.onnx: not found",
+        "export --to zigzag": "expected one of: a folder of",
+        "export --mapping m.yaml --to zigzag": "needs --layer",
         "export --run 3 --to zigzag --store none.sqlite": "no such file",
         "search -l mlp.2 --cost-model-option double_buffer": "expected NAME=VALUE",
         "search -l mlp.2 --cost-model-option doubel=false": "doubel",
