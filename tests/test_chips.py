@@ -35,10 +35,11 @@ def searched(chip: str, method: str) -> baselines.SearchResult:
     return result
 
 
-@pytest.mark.parametrize("chip", PRESETS)
-def test_every_searcher_finds_a_mapping(chip: str) -> None:
+@pytest.mark.parametrize(("place", "chip"), enumerate(PRESETS))
+def test_every_searcher_finds_a_mapping(place: int, chip: str) -> None:
+    """Every second searcher on a chip, the others on the next one, and what proves on each."""
     proven, found = [], []
-    for method in QUICK:
+    for method in sorted({"optimal", *QUICK[place % 2 :: 2]}):
         if method == "optimal" and can_prove(Problem(LAYER, PRESETS[chip])) is not None:
             with pytest.raises(baselines.SearcherError, match="exhaustive"):
                 searched(chip, method)
@@ -65,10 +66,8 @@ def test_learners_find_a_mapping(method: str, chip: str) -> None:
 def test_spaces_of_both_kinds_come_back(chip: str) -> None:
     for full in (False, True):
         space = MapSpace(LAYER, PRESETS[chip], full=full)
-        actions = space.sample(20, 1)
-        mappings = space.decode(actions)
-        again = space.decode(space.encode(mappings))
-        assert list(again) == list(mappings)
+        mappings = space.decode(space.sample(20, 1))
+        assert list(space.decode(space.encode(mappings))) == list(mappings)
 
 
 def test_comparisons_and_reports_hold_every_chip(tmp_path: Path) -> None:
@@ -77,9 +76,8 @@ def test_comparisons_and_reports_hold_every_chip(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     with Store.open(path) as store:
         for chip in PRESETS:
-            plan = make_plan(
-                [TEXT], ["edp"], ["random", "ga"], accelerator=chip, budget=60, seeds=1
-            )
+            methods = ["random", "ga"]
+            plan = make_plan([TEXT], ["edp"], methods, accelerator=chip, budget=60, seeds=1)
             run_plan(plan, store, reporter=SilentReporter())
             (summary,) = summarise(plan, store)
             assert all(summary.cell(case, "random").median for case in summary.cases)

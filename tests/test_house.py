@@ -12,26 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
-    "marl_common",
-    "marl_runs",
-    "layers",
-    "cost_models",
-    "maestro_env",
-    "baselines",
-    "mapper",
-    "marl_mapper",
-    "mpe_marl",
-    "mst",
-    "sparse_training",
-    "mast",
-)
+    "marl_common", "marl_runs", "layers", "cost_models", "maestro_env", "baselines", "mapper",
+    "marl_mapper", "mpe_marl", "mst", "sparse_training", "mast",
+)  # fmt: skip
 PARALLEL = {
-    ("cost_models", "kernel.py"),
-    ("cost_models", "layout.py"),
-    ("cost_models", "model.py"),
-    ("cost_models", "tables.py"),
-    ("mapper", "kernel.py"),
-    ("mapper", "searcher.py"),
+    *(("cost_models", f"{name}.py") for name in ("kernel", "layout", "model", "tables")),
+    *(("mapper", f"{name}.py") for name in ("kernel", "searcher")),
 }
 """File names that several implementations of one interface share."""
 COMPLEX, SHARE = 10, 0.015
@@ -42,23 +28,18 @@ def sources(package: str) -> list[Path]:
     return [path for path in sorted((ROOT / package).rglob("*.py")) if path.stem[:2] != "__"]
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_file_name_stands_for_one_thing(package: str) -> None:
-    found = defaultdict(list)
-    for path in sources(package):
-        found[path.name].append(path.relative_to(ROOT).as_posix())
-    twice = {name: paths for name, paths in found.items() if len(paths) > 1}
-    assert {name for name in twice if (package, name) not in PARALLEL} == set(), twice
-
-
-def test_a_class_name_stands_for_one_thing() -> None:
-    found = defaultdict(list)
+def test_a_name_stands_for_one_thing() -> None:
+    """A file's in its package, and a class's in all of them."""
+    found: dict[object, list[str]] = defaultdict(list)
     for package in PACKAGES:
         for path in sources(package):
+            name = path.relative_to(ROOT).as_posix()
+            found[package, path.name].append(name)
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.ClassDef):
-                    found[node.name].append(path.relative_to(ROOT).as_posix())
-    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+                    found[node.name].append(name)
+    twice = {name: paths for name, paths in found.items() if len(paths) > 1}
+    assert {name for name in twice if name not in PARALLEL} == set(), twice
 
 
 def test_few_functions_are_complex() -> None:

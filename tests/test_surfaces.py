@@ -13,17 +13,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
-    "marl_common",
-    "layers",
-    "cost_models",
-    "maestro_env",
-    "mapper",
-    "marl_mapper",
-    "mpe_marl",
-    "mst",
-    "sparse_training",
-    "mast",
-)
+    "marl_common", "layers", "cost_models", "maestro_env", "mapper", "marl_mapper", "mpe_marl",
+    "mst", "sparse_training", "mast",
+)  # fmt: skip
 LATE = ("marl_runs", "baselines")
 """Their names are there, whose modules are heavier."""
 PARTS = ("layers.importing", "cost_models.exact", "baselines.optimal")
@@ -32,7 +24,8 @@ EXTRAS = ("torch", "pettingzoo", "mpe2", "sklearn")
 
 
 @pytest.mark.parametrize("name", [*PACKAGES, *PARTS, *LATE])
-def test_every_name_is_there(name: str) -> None:
+def test_every_name_is_there_and_in_the_stub(name: str) -> None:
+    """In order; and none is also a module, whose import would put it in the name's place."""
     package = importlib.import_module(name)
     assert package.__all__
     for public in package.__all__:
@@ -41,22 +34,11 @@ def test_every_name_is_there(name: str) -> None:
         except ModuleNotFoundError as error:
             if error.name not in EXTRAS:
                 raise
-
-
-@pytest.mark.parametrize("name", [*PACKAGES, *PARTS, *LATE])
-def test_the_names_are_all_of_the_stub_in_order(name: str) -> None:
-    package = importlib.import_module(name)
     assert package.__file__ is not None
     tree = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     offered = {alias.asname for node in imports for alias in node.names}
     assert list(package.__all__) == sorted(offered - {None})
-
-
-@pytest.mark.parametrize("name", [*PACKAGES, *PARTS, *LATE])
-def test_no_name_is_also_a_module(name: str) -> None:
-    """Importing the module would put it in the name's place."""
-    package = importlib.import_module(name)
     modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
     assert not set(package.__all__) & modules
 
@@ -150,7 +132,5 @@ def test_the_mapper_compiles_nothing_at_first_use(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == ""
 
 
-@pytest.mark.parametrize("name", [*PACKAGES, *LATE])
-def test_packages_carry_their_types(name: str) -> None:
-    assert (ROOT / name / "py.typed").exists()
-    assert (ROOT / name / "__init__.pyi").exists()
+def test_packages_carry_their_types() -> None:
+    assert all((ROOT / name / "py.typed").exists() for name in [*PACKAGES, *LATE])

@@ -9,7 +9,6 @@ before a fence says otherwise:
 """
 
 import ast
-import importlib
 import io
 import os
 import re
@@ -17,13 +16,15 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.programs import PROGRAMS, in_process
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -35,9 +36,6 @@ FENCE = re.compile(
     r"^(?:<!-- snippet: (?P<mark>\w+)[^>]*-->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
-PROGRAMS = {
-    "mapper": "mapper.cli", "mast": "mast.cli", "mpe-marl": "mpe_marl.cli", "mst": "mst.cli"
-}  # fmt: skip
 FEWER = {
     ("mapper", "search"): ["--budget", "60"],
     ("mapper", "compare"): ["--budget", "60", "--seeds", "1", "--workers", "1"],
@@ -91,10 +89,8 @@ def run_command(words: list[str]) -> None:
     program, *rest = words
     rest += FEWER.get((program, "--bound" if "--bound" in rest else rest[0]), [])
     rest = [SMALLER.get((before, word), word) for before, word in pairwise(["", *rest])]
-    err = io.StringIO()
-    with redirect_stdout(io.StringIO()), redirect_stderr(err), pytest.raises(SystemExit) as end:
-        importlib.import_module(PROGRAMS[program]).main(rest)
-    assert end.value.code == 0, f"{shlex.join(words)}: {err.getvalue()}"
+    code, _, err = in_process([program, *rest])
+    assert code == 0, f"{shlex.join(words)}: {err}"
 
 
 def run_python(text: str, folder: Path) -> None:

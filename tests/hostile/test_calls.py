@@ -35,10 +35,10 @@ INTERNAL = r"0x[0-9a-f]{6}|Traceback|NoneType|\b_[a-z]\w*\(|positional argument|
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("row", CASES)
 def test_it_is_refused_in_one_line(row: Row) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(Exception) as raised:  # noqa: PT011 - its very type is what is tested
         row.call()
-    took, text = time.monotonic() - began, str(raised.value)
+    took, text = time.process_time() - began, str(raised.value)
     assert raised.type is row.error, repr(raised.value)
     assert raised.type.__module__.partition(".")[0] in OURS
     assert re.search(row.says, text), text

@@ -4,44 +4,29 @@ Rows are in ``rows/``; a new module there with a list `ROWS` is picked up by its
 """
 
 import importlib
-import io
 import os
 import pkgutil
 import re
 import shlex
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
+from typer.main import get_command
 
 import tests.hostile.rows
 from tests.hostile.rows import Row
+from tests.programs import PROGRAMS, in_process
 
 ROWS: list[Row] = [
     row
     for module in pkgutil.iter_modules(tests.hostile.rows.__path__)
     for row in importlib.import_module(f"tests.hostile.rows.{module.name}").ROWS
 ]
-
-
-PROGRAMS = {
-    "mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mast": "mast.cli", "mst": "mst.cli",
-}  # fmt: skip
-
-
-def in_process(words: list[str]) -> tuple[int | None, str, str]:
-    """Exit code, standard output and standard error of a command line."""
-    module = PROGRAMS[words[0]]
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
-        importlib.import_module(module).main(words[1:])
-    texts = []
-    for stream in (out, err):
-        stream.flush()
-        texts.append(stream.buffer.getvalue().decode("utf-8"))
-    return end.value.code, *texts
 
 
 def in_bash(command: str, folder: Path) -> tuple[int | None, str, str]:
@@ -80,16 +65,45 @@ def test_it_is_refused_in_one_line(row, tmp_path, monkeypatch):
     assert left == set(row.files)
 
 
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command of every program by its words, with what typer knows of it."""
+    for program, module in PROGRAMS.items():
+        found = [(program, get_command(importlib.import_module(module).app))]
+        while found:
+            words, command = found.pop()
+            if not hasattr(command, "list_commands"):
+                yield words, command
+                continue
+            context = click.Context(command)
+            names = command.list_commands(context)
+            found += [(f"{words} {name}", command.get_command(context, name)) for name in names]
+
+
 def test_every_command_has_a_row() -> None:
     """Of every program, and none of them too few."""
-    import click
-    from typer.main import get_command
-
-    for program, module in PROGRAMS.items():
-        group = get_command(importlib.import_module(module).app)
-        for name in group.list_commands(click.Context(group)):
-            assert any(f"{row.words} ".startswith(f"{program} {name} ") for row in ROWS), name
+    for words, _ in commands():
+        assert any(f"{row.words} ".startswith(f"{words} ") for row in ROWS), words
     assert len(ROWS) > 400
+
+
+UNBOUNDED = ("--explore-steps",)
+"""Options of whole numbers of either sign."""
+
+
+def test_every_option_of_whole_numbers_refuses_what_is_out_of_its_range() -> None:
+    seen = set()
+    for words, command in commands():
+        for option in command.params:
+            kind, given = option.type_descriptor.annotation, option.type_descriptor.parameter_info
+            name, limits = option.opts[0], (given.min, given.max)
+            if kind is not int or name in UNBOUNDED or (words.split()[0], name, limits) in seen:
+                continue
+            seen.add((words.split()[0], name, limits))
+            assert given.min is not None, f"{words} {name}"
+            for wrong in [given.min - 1] + ([] if given.max is None else [given.max + 1]):
+                code, out, err = in_process([*words.split(), name, str(wrong)])
+                assert (code, out) == (2, ""), err
+                assert err.startswith(f"error: {name}: got '{wrong}'"), err
 
 
 def test_no_row_is_there_twice() -> None:

@@ -1,8 +1,8 @@
 """Parts by name: those of the package, and files of one's own; what the paper has besides."""
 
 import dataclasses
-import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch")
 
 from mast import MastConfig, MastError, MastTrainer
 from mast.buffers.two import FixedShares
-from mast.cli import main
 from mast.costs import check_run
 from mast.flops import count_updates, layer_costs, outside_layers
 from mast.operators import NearGreedy, soft_mellowmax
@@ -22,6 +21,7 @@ from mast.settings import make_config
 from mast.tasks import TeamWorlds, find_task
 from mast.widths import NetworkWidths
 from mpe_marl import Ring
+from tests.programs import answer, give, in_process
 
 PARTS = Path(__file__).parents[2] / "examples" / "mast_parts"
 SMALL = MastConfig(
@@ -30,12 +30,18 @@ SMALL = MastConfig(
 )  # fmt: skip
 
 
+@cache
 def trained(config: MastConfig, steps: int = 900) -> MastTrainer:
+    """A run, which the tests share and do not change."""
     trainer = MastTrainer(config, steps, 0, episodes=4)
     trainer.run()
     assert np.isfinite(float(trainer.progress.latest["loss"]))
     assert trainer.progress.updates > 10
     return trainer
+
+
+def loss_of(config: MastConfig) -> float:
+    return float(trained(config).progress.latest["loss"])
 
 
 @pytest.fixture
@@ -56,8 +62,7 @@ def test_an_operator_of_ones_own_is_learnt_with() -> None:
     assert softmax(values, values, free).item() == pytest.approx(expected)
     assert softmax(values, values, None).item() > expected
     changed = replace(SMALL, operator="softmax:Softmax", own=(("beta", 2.0),))
-    losses = [float(trained(one).progress.latest["loss"]) for one in (changed, SMALL)]
-    assert losses[0] != losses[1]
+    assert loss_of(changed) != loss_of(SMALL)
 
 
 @pytest.mark.usefixtures("own")
@@ -149,11 +154,11 @@ def test_faithful_is_what_the_paper_has() -> None:
 
 def test_adam_makes_no_step_at_topology_steps_if_asked() -> None:
     config = replace(SMALL, step_at_topology=False, optimizer_state="keep")
-    learner = trained(config).learner
-    store = trained(config).store
-    before = [p.detach().clone() for p in learner.networks.parameters()]
     from mast.scaling import RewardScale
 
+    trainer = trained(config)
+    learner, store = trainer.learner, trainer.store
+    before = [p.detach().clone() for p in learner.networks.parameters()]
     learner.update(store.sample(), RewardScale(), 900, topology=True)
     assert all((a == b).all() for a, b in zip(before, learner.networks.parameters(), strict=True))
     learner.update(store.sample(), RewardScale(), 900)
@@ -169,16 +174,12 @@ def test_res_takes_soft_mellowmax_over_its_joint_actions() -> None:
     found = NearGreedy(worth, known, free).by(operator)
     torch.testing.assert_close(found, soft_mellowmax(worth, free, 1.0, 10.0))
     plain = replace(SMALL, algorithm="res")
-    soft = replace(plain, operator="soft-mellowmax")
-    assert float(trained(soft).progress.latest["loss"]) != float(
-        trained(plain).progress.latest["loss"]
-    )
+    assert loss_of(replace(plain, operator="soft-mellowmax")) != loss_of(plain)
 
 
 def test_cw_qmix_weighs_by_its_target_networks() -> None:
     plain = replace(SMALL, algorithm="cw-qmix", dtype="float64")
-    ours = trained(replace(plain, cw_values="target")).progress.latest["loss"]
-    assert float(ours) != float(trained(plain).progress.latest["loss"])
+    assert loss_of(replace(plain, cw_values="target")) != loss_of(plain)
 
 
 def test_agents_have_sparsities_of_their_own() -> None:
@@ -197,20 +198,17 @@ def test_agents_have_sparsities_of_their_own() -> None:
         check_run(replace(config, agent_sparsities=(0.5, 0.7)))
 
 
-def test_settings_come_back_from_yaml(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["config", "--faithful", "--arm", "rigl+", "--own", "--set", "gamma=.9"])
-    assert not left.value.code
+def test_settings_come_back_from_yaml(tmp_path: Path) -> None:
     path = tmp_path / "resolved.yaml"
-    text, told = capsys.readouterr()
+    words = "mast config --faithful --arm rigl+ --own --set gamma=.9"
+    _, text, told = in_process(words.split())
     assert "--set gamma=VALUE leaves with the next version; write --gamma instead" in told
     path.write_text(text)
     config = make_config(yaml.safe_load(text))
     assert (config.arm, config.gamma, config.share) == ("rigl+", 0.9, False)
-    with pytest.raises(SystemExit):
-        main(["config", "--config", str(path), "--arm", "mast", "--gamma", ".8"])
-    again, told = capsys.readouterr()
-    assert told == ""
+    words = f"mast config --config {path} --arm mast --gamma .8"
+    code, again, told = in_process(words.split())
+    assert (code, told) == (0, "")
     assert make_config(yaml.safe_load(again)) == replace(config, arm="mast", gamma=0.8)
 
 
@@ -226,24 +224,20 @@ runs:
 """
 
 
-def test_a_sweep_does_each_run_once_and_goes_on(tmp_path, capsys, monkeypatch):
+def test_a_sweep_does_each_run_once_and_goes_on(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("plan.yaml").write_text(PLAN)
 
     def sweep(more: str) -> tuple[list[str], str]:
-        with pytest.raises(SystemExit) as left:
-            main(f"sweep plan.yaml {more}".split())
-        assert not left.value.code
-        told = capsys.readouterr()
-        return told.out.splitlines(), told.err
+        code, out, told = in_process(f"mast sweep plan.yaml {more}".split())
+        assert not code, told
+        return out.splitlines(), told
 
     lines, told = sweep("--list")
     assert len(lines) == len(set(lines)) == 9
     assert "9 runs to do, about 4.5 h of processor time; 0 finished" in told
     assert not list(tmp_path.glob("*.db"))
-    with pytest.raises(SystemExit):
-        main(lines[-1].split()[1:])
-    capsys.readouterr()
+    in_process(lines[-1].split())
     assert len(sweep("--list")[0]) == 8, "a listed command is the run itself"
     rows, _ = sweep("--csv table.csv")
     assert "gamma 0.9" in "\n".join(rows)
@@ -254,38 +248,28 @@ def test_a_sweep_does_each_run_once_and_goes_on(tmp_path, capsys, monkeypatch):
     assert Path("again.csv").read_text().splitlines() == table
 
 
-def test_the_best_team_and_all_others_are_kept(tmp_path, capsys, monkeypatch):
+def test_the_best_team_and_all_others_are_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = "-t tag-3 --steps 1200 --episodes 16 --set batch=4 --set gamma=.9 --keep-all --json"
-
-    def give(text: str, code: int = 0) -> str:
-        with pytest.raises(SystemExit) as left:
-            main(text.split())
-        assert (left.value.code or 0) == code
-        told = capsys.readouterr()
-        return told.err if code else told.out
-
-    (run,) = json.loads(give(f"train {words}"))
+    words = "-t tag-3 --steps 1200 --episodes 16 --set batch=4 --set gamma=.9 --keep-all"
+    (run,) = answer("mast", "train", *words.split())
     assert run["name"] == "tag-3 qmix mast 0.9, gamma 0.9, batch 4 seed 0"
     best = run["steps"][int(np.argmax(run["returns"]))]
     for which in ("best", str(best)):
-        give(f"export 1 --which {which} -o {which}.safetensors")
+        give("mast", "export", 1, "--which", which, "-o", f"{which}.safetensors")
     assert Path("best.safetensors").read_bytes() == Path(f"{best}.safetensors").read_bytes()
-    (played,) = json.loads(give("play best.safetensors --episodes 16 --json"))
+    (played,) = answer("mast", "play", "best.safetensors", "--episodes", 16)
     assert played["return"] == pytest.approx(max(run["returns"]))
-    assert "expected one of last, best, 120" in give("export 1 --which 7", 2)
+    said = give("mast", "export", 1, "--which", 7, code=2)
+    assert "expected one of last, best, 120" in said
 
 
-def test_a_team_of_other_shapes_is_refused(tmp_path, capsys):
+def test_a_team_of_other_shapes_is_refused(tmp_path):
     from mast.exporting import SparsePolicy
 
     policy = SparsePolicy.of(MastTrainer(SMALL, 100, 0).learner)
     path = tmp_path / "foreign.safetensors"
     replace(policy, config=replace(SMALL, task="spread-3")).save(path)
-    with pytest.raises(SystemExit) as left:
-        main(["play", str(path)])
-    assert left.value.code == 2
-    assert "expected one for TaskShape(n_agents=3" in capsys.readouterr().err
+    assert "expected one for TaskShape(n_agents=3" in give("mast", "play", path, code=2)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Whole runs: resumed ones are uninterrupted ones, backends agree, what is kept plays the same."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ SMALL = MastConfig(
 STEPS_SMALL = 1200
 
 
+@cache
 def trained(config, seed=0, steps=STEPS_SMALL):
     trainer = MastTrainer(config, steps, seed, episodes=8)
     trainer.run()
@@ -119,8 +121,7 @@ def test_counted_operations_are_those_of_the_layers(algorithm):
     assert {n: c.update().theoretical.forward for n, c in costs.items()} == seen
 
 
-@pytest.mark.parametrize("agents", ["mlp", "gru"])
-@pytest.mark.parametrize("share", [True, False])
+@pytest.mark.parametrize(("agents", "share"), [("mlp", True), ("gru", False)])
 def test_what_is_kept_plays_as_the_run_does_without_torch(agents, share, tmp_path):
     trainer = trained(replace(SMALL, agents=agents, share=share, worlds=2), steps=400)
     path = tmp_path / "x.safetensors"

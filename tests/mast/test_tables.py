@@ -39,19 +39,14 @@ def test_a_record_keeps_runs_whose_store_is_gone(tmp_path, store):
     for cell, value in zip(cells[:2], (1.0, 2.0), strict=True):
         finish(store, cell, value, gap=-3.25)
     first = plan.recorded(record, collected(store, cells), cells)
-    assert [(row["seed"], row["return"], row["q_gap"]) for row in first] == [
-        (0, 1.0, -3.25),
-        (1, 2.0, -3.25),
-    ]
+    gaps = [(row["seed"], row["return"], row["q_gap"]) for row in first]
+    assert gaps == [(0, 1.0, -3.25), (1, 2.0, -3.25)]
     with Store.open(str(tmp_path / "other.db")) as other:
         finish(other, cells[1], 5.0)
         finish(other, cells[2], 3.0)
         both = plan.recorded(record, collected(other, cells), cells)
-    assert [(row["return"], row["q_gap"]) for row in both] == [
-        (1.0, -3.25),
-        (5.0, None),
-        (3.0, None),
-    ]
+    gaps = [(row["return"], row["q_gap"]) for row in both]
+    assert gaps == [(1.0, -3.25), (5.0, None), (3.0, None)]
     assert both[0]["train_flops_executed"] == 2100
     assert both[0]["train_cpu_s"] == [2.5]
     assert both[0]["lr"] == pytest.approx(1e-3)
@@ -71,11 +66,8 @@ def test_rates_double_until_the_mean_return_falls(tmp_path, store):
     arm = plan.Cell("tag-3", "mast", 0.9, 0)
     means = {0.001: 2.0, 0.002: 4.0, 0.004: 3.75, 0.008: 9.0}
     found = finish_rates(store, arm, means)
-    assert [(row["lr"], row["return"], row["chosen"]) for row in found] == [
-        (0.001, 2.0, 0),
-        (0.002, 4.0, 1),
-        (0.004, 3.75, 0),
-    ]
+    rows = [(row["lr"], row["return"], row["chosen"]) for row in found]
+    assert rows == [(0.001, 2.0, 0), (0.002, 4.0, 1), (0.004, 3.75, 0)]
     unended = rates.with_choice(found[:2])
     assert not any(row["chosen"] for row in unended)
     plan.write_csv(tmp_path / "rates.csv", found)
@@ -104,12 +96,8 @@ def test_rates_are_halved_where_a_higher_one_is_worse(tmp_path, store):
     found = finish_rates(store, wide, means)
     assert not any(row["chosen"] for row in found), "2.5e-4 was not tried"
     found = finish_rates(store, wide, {0.00025: 1.0})
-    assert {row["lr"]: row["chosen"] for row in found} == {
-        0.001: 0,
-        0.002: 0,
-        0.0005: 1,
-        0.00025: 0,
-    }
+    rows = {row["lr"]: row["chosen"] for row in found}
+    assert rows == {0.001: 0, 0.002: 0, 0.0005: 1, 0.00025: 0}
     plan.write_csv(tmp_path / "rates.csv", found)
     chosen = plan.Rates(tmp_path / "rates.csv")
     assert chosen.of(wide) == 0.0005

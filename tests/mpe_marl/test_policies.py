@@ -1,14 +1,12 @@
 """What a finished run keeps: it evaluates, plays and exports to what training reported."""
 
-import json
-
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
 from marl_runs import SilentReporter, Store, run_all
-from mpe_marl import cli, evaluating
+from mpe_marl import evaluating
 from mpe_marl.checkpoint import LEARNT
 from mpe_marl.errors import MpeError
 from mpe_marl.experiment import Training
@@ -16,6 +14,7 @@ from mpe_marl.learners import LearnerConfig
 from mpe_marl.policy import FINAL, POLICY, Policy
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
+from tests.programs import answer, give
 
 # with so small a step the policy stands still: all episodes are of the one that is kept
 STILL = LearnerConfig(mode="folded", hidden=16, lr=1e-12)
@@ -37,37 +36,26 @@ def finished(tmp_path_factory):
         return path, run, store.folder(run.key), store.metrics(1, "mean_reward")[1]
 
 
-def command(capsys, *words):
-    with pytest.raises(SystemExit) as stop:
-        cli.main(list(words))
-    out = capsys.readouterr()
-    return stop.value.code, out.out, out.err
-
-
-def test_it_evaluates_to_what_training_reported(finished, tmp_path, capsys):
+def test_it_evaluates_to_what_training_reported(finished, tmp_path):
     path, _, _, reported = finished
-    store = ["--store", str(path)]
-    words = ["evaluate", "1", *store, "--episodes", "400", "--json"]
-    code, out, _ = command(capsys, *words)
-    assert code == 0
-    (row,) = json.loads(out)
+    words = ("mpe-marl", "evaluate", 1, "--store", path, "--episodes", 400)
+    (row,) = answer(*words)
     assert row["team"] == "agent"
     assert (row["agents"], row["episodes"]) == (3, 400)
     spread = 1.96 * np.std(reported, ddof=1) / np.sqrt(len(reported))
     assert abs(row["mean_return"] - np.mean(reported)) < row["interval"] + spread
     assert 0 < row["interval"] < 0.2 * abs(row["mean_return"])
-    assert json.loads(command(capsys, *words)[1]) == [row]  # the same starts, the same draws
+    assert answer(*words) == [row]  # the same starts, the same draws
     exported = tmp_path / "p.safetensors"
-    assert command(capsys, "export", "1", *store, "-o", str(exported))[0] == 0
+    give("mpe-marl", "export", 1, "--store", path, "-o", exported)
     again = evaluating.evaluate(Policy.load(exported), 400).rows()
     assert again == [row]
 
 
-def test_it_plays(finished, tmp_path, capsys):
+def test_it_plays(finished, tmp_path):
     image = pytest.importorskip("PIL.Image", reason="extra `viz` is not installed")
     gif = tmp_path / "played.gif"
-    words = ["--store", str(finished[0]), "--gif", str(gif), "--episodes", "1"]
-    assert command(capsys, "watch", "1", *words)[0] == 0
+    give("mpe-marl", "watch", 1, "--store", finished[0], "--gif", gif, "--episodes", 1)
     with image.open(gif) as shown:
         assert shown.n_frames == 26
         assert np.asarray(shown.convert("RGB")).std() > 10
@@ -88,8 +76,7 @@ def test_another_trainer_starts_from_it(finished):
     np.testing.assert_array_equal(trainer.policy.act(obs), kept_policy.act(obs))
 
 
-@pytest.mark.parametrize("continuous", [False, True])
-@pytest.mark.parametrize("algorithm", ["maddpg", "masac"])
+@pytest.mark.parametrize(("continuous", "algorithm"), [(False, "maddpg"), (True, "masac")])
 def test_a_policy_acts_as_its_learner_does(continuous, algorithm, tmp_path):
     learner = LearnerConfig(algorithm=algorithm, mode="shared", hidden=8, share_parameters=True)
     made = TrainConfig(continuous=continuous, law="shared", capacity=100, learner=learner)
@@ -106,32 +93,24 @@ def test_a_policy_acts_as_its_learner_does(continuous, algorithm, tmp_path):
 def test_teams_that_compete_are_told_apart():
     pytest.importorskip("mpe2", reason="extra `mpe` is not installed")
     world = "mpe2.simple_adversary_v3:parallel_env"
-    made = TrainConfig(
-        world=world, law="shared", capacity=100, learner=LearnerConfig(mode="shared")
-    )
-    rows = evaluating.evaluate(Trainer(made).policy, 3).rows()
-    assert [(row["team"], row["agents"]) for row in rows] == [
-        ("adversary", 1),
-        ("agent", 2),
-        ("all", 3),
-    ]
+    learner = LearnerConfig(mode="shared")
+    policy = Trainer(TrainConfig(world=world, law="shared", capacity=100, learner=learner)).policy
+    teams = [(row["team"], row["agents"]) for row in evaluating.evaluate(policy, 3).rows()]
+    assert teams == [("adversary", 1), ("agent", 2), ("all", 3)]
     with pytest.raises(MpeError, match="has no picture here"):
-        evaluating.watch(Trainer(made).policy, 1)
+        evaluating.watch(policy, 1)
 
 
 def test_what_is_no_policy_is_refused(finished, tmp_path):
     policy = Policy.load(finished[2] / POLICY)
     with pytest.raises(MpeError, match=r"this policy expected \(W, \*\(3, 18\)\)"):
         policy.act(np.zeros((1, 2, 18), np.float32))
-    with pytest.raises(MpeError, match="not found"):
-        Policy.load(tmp_path / "none.safetensors")
     (tmp_path / "bad").write_bytes(b"x" * 100)
-    with pytest.raises(MpeError, match="is no policy"):
-        Policy.load(tmp_path / "bad")
     layers = dict(policy.layers, b2=np.zeros((3, 7), np.float32))
     Policy(layers, policy.config, True).save(tmp_path / "cut")
-    with pytest.raises(MpeError, match="layer b2"):
-        Policy.load(tmp_path / "cut")
+    for name, says in (("none", "not found"), ("bad", "is no policy"), ("cut", "layer b2")):
+        with pytest.raises(MpeError, match=says):
+            Policy.load(tmp_path / name)
 
 
 def test_metrics_go_to_a_board(tmp_path):

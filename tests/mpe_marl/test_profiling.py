@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch", reason="extra `mpe` is not installed")
 
 from marl_runs import in_fresh_process
-from mpe_marl import cli, comparing, figures, train_config
+from mpe_marl import comparing, figures, train_config
 from mpe_marl.asked import Effort
 from mpe_marl.clock import PHASES, Clock
 from mpe_marl.learners import LearnerConfig
@@ -23,6 +23,7 @@ from mpe_marl.profiling.simulator import LINE, Simulator, _filter
 from mpe_marl.replay import LAYOUTS
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
+from tests.programs import answer, give
 
 
 def config(layout="joint", law="uniform", mode="batched", **options):
@@ -125,6 +126,8 @@ def test_figures_numbers():
     assert shares == pytest.approx(
         {"action selection": 100 / 13, "update all trainers": 1000 / 13, "other": 200 / 13}
     )
+    alone = figures.training_shares(rows, interaction=False)["maddpg 3"]
+    assert alone["update all trainers"] == pytest.approx(1000 / 12)
     assert figures.update_shares(rows)["maddpg 3"]["mini-batch sampling"] == pytest.approx(60.0)
     grown = figures.growth(rows)["maddpg 3 to 6"]
     assert grown["sampling"] == 2.0
@@ -157,18 +160,6 @@ def test_learning_curves_are_means_over_seeds_with_their_interval(tmp_path):
     assert figures.left_out({**runs, "simple_tag/3 maddpg uniform-joint seed 1": runs[name]}) == []
 
 
-def test_every_variant_is_a_valid_configuration():
-    for name in comparing.VARIANTS:
-        comparing.variant(TrainConfig(), name)
-
-
-def run(capsys, *words):
-    with pytest.raises(SystemExit) as stop:
-        cli.main(list(words))
-    out = capsys.readouterr()
-    return stop.value.code, out.out, out.err
-
-
 def test_a_fresh_process_is_another_one():
     assert in_fresh_process(os.getpid) != os.getpid()
 
@@ -191,38 +182,18 @@ def test_variants_take_turns_and_keep_their_fastest(monkeypatch):
     assert row["cycle_cut_percent"] == pytest.approx(100 * (1 - 8 / 18))
 
 
-def test_command_line(tmp_path, capsys, monkeypatch):
+def test_command_line(tmp_path, monkeypatch):
     monkeypatch.setattr(comparing, "in_fresh_process", lambda function, *words: function(*words))
-    store = str(tmp_path / "runs.db")
-    few = ["--batch", "16", "--capacity", "500", "--warmup", "50"]
-    code, out, _ = run(
-        capsys, "train", "--episodes", "6", *few, "--seed", "1", "--seed", "2", "--store", store,
-        "--json",
-    )  # fmt: skip
-    assert code == 0
-    assert [row["status"] for row in json.loads(out)] == ["finished", "finished"]
-    sizes = ["-n", "2", "-n", "3", "--rows", "60", "--repeats", "1", "--batch", "16"]
-    code, out, _ = run(capsys, "profile", *sizes, "--engine", "compiled", "--json")
-    assert code == 0
-    profiles = tmp_path / "profiles.json"
-    profiles.write_text(out)
-    code, out, _ = run(
-        capsys,
-        "compare",
-        *sizes,
-        "--rounds",
-        "1",
-        "--variant",
-        "joint",
-        "--variant",
-        "folded",
-        "--json",
-    )
-    assert code == 0
-    comparison = tmp_path / "comparison.json"
-    comparison.write_text(out)
-    for source in (store, str(profiles), str(comparison)):
-        assert run(capsys, "plot", source, "-o", str(tmp_path / "out"))[0] == 0
+    store, profiles, comparison = (tmp_path / name for name in ("runs.db", "p.json", "c.json"))
+    few = ("--batch", 16, "--capacity", 500, "--warmup", 50, "--store", store)
+    rows = answer("mpe-marl", "train", "--episodes", 6, *few, "--seed", 1, "--seed", 2)
+    assert [row["status"] for row in rows] == ["finished", "finished"]
+    sizes = ("-n", 2, "-n", 3, "--rows", 60, "--repeats", 1, "--batch", 16, "--json")
+    profiles.write_text(give("mpe-marl", "profile", *sizes, "--engine", "compiled"))
+    variants = ("--variant", "joint", "--variant", "folded")
+    comparison.write_text(give("mpe-marl", "compare", *sizes, "--rounds", 1, *variants))
+    for source in (store, profiles, comparison):
+        give("mpe-marl", "plot", source, "-o", tmp_path / "out")
     drawn = sorted(p.name for p in (tmp_path / "out").iterdir())
     names = ("2-papers", "2", "3", "4", "5", "6")
     assert drawn == [f"figure{name}.{end}" for name in names for end in ("pdf", "png", "svg")]
@@ -230,15 +201,3 @@ def test_command_line(tmp_path, capsys, monkeypatch):
 
 def test_settings_know_all_layouts_before_they_are_compiled():
     assert tuple(LAYOUTS) == train_config.LAYOUTS
-
-
-def test_the_papers_share_leaves_the_worlds_steps_out():
-    from mpe_marl.figures import training_shares
-
-    ms = dict.fromkeys(("sample", "target_q", "q_loss", "p_loss", "target_update"), 6.0)
-    one = {"algorithm": "maddpg", "n_agents": 3, "phase_ms": {**ms, "act": 8.0, "store": 2.0}}
-    one["phase_ms"]["environment"] = 60.0
-    (whole,) = training_shares([one]).values()
-    (papers,) = training_shares([one], interaction=False).values()
-    assert whole == {"action selection": 8.0, "update all trainers": 30.0, "other": 62.0}
-    assert papers == {"action selection": 20.0, "update all trainers": 75.0, "other": 5.0}

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 
 from torch.nn.functional import scaled_dot_product_attention
 
-from mst.attention import PATTERNS, Attention, check_pattern, distances, visible, visible_pairs
+from mst.attention import PATTERNS, Attention, distances, visible, visible_pairs
 from mst.attention.fixed import fixed_attention
 from sparse_training import offset_attention
 
@@ -112,8 +112,3 @@ def test_hidden_keys_change_nothing():
     again = offset_attention(qkv, 1, 2, (0, 1, 2))
     assert torch.equal(found[:, :16], again[:, :16])
     assert torch.equal(found[:, 16 + 9 :], again[:, 16 + 9 :])
-
-
-def test_what_a_pattern_does_not_use_may_be_anything():
-    check_pattern("local", 256, 32, 60)
-    check_pattern("dense", 256, 3, 7)

@@ -8,39 +8,26 @@ import pytest
 torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 
 from mst.checkpoints import FORMAT
-from mst.config import GptShape, PretrainConfig, SparseSettings
 from mst.errors import MstError
 from mst.flops import planned
 from mst.model import SparseGpt
-from mst.norm import FeatureNorm
 from mst.phases import ULTRA, Phase
-from mst.presets import three_phases
 from mst.switching import FILE, dense_above
 from mst.trainer import Pretrainer
-from sparse_training import layer_flops
+from sparse_training import Sparsifier, SparsityConfig, layer_flops
+from tests.mst.small import SHAPE, config_of, train, trained
 
-SHAPE = GptShape(layers=1, width=16, heads=2, context=32)
-SPARSE = SparseSettings(
-    sparsity=0.8, phases=three_phases(0.2, 0.2), every=4, moves=3, window=8, stride=16
-)
-CONFIG = PretrainConfig(shape=SHAPE, sparse=SPARSE, batch=2, micro_batch=2, backend="compiled")
+CONFIG = replace(config_of(every=4), batch=2, micro_batch=2, backend="compiled")
 UPDATES = 20
 HALF = dict.fromkeys(SHAPE.linear_shapes(), 0.5)
 
 
-def trained(config, corpus, above=None, until=UPDATES):
-    trainer = Pretrainer(config, 3, UPDATES, corpus, above)
-    while trainer.done < until:
-        trainer.step()
-    return trainer
-
-
 @pytest.mark.parametrize("unit", ["free", "block4"])
 def test_backends_and_switches_are_one_run(unit, corpus):
-    config = replace(CONFIG, sparse=replace(SPARSE, unit=unit))
+    config = config_of(CONFIG, unit=unit)
     masked = trained(replace(config, backend="masked"), corpus)
     for above in (None, HALF, dict.fromkeys(HALF, 0.0)):
-        compiled = trained(config, corpus, above)
+        compiled = trained(config, corpus, above=above)
         np.testing.assert_allclose(compiled.losses, masked.losses, rtol=1e-5)
         assert compiled.sparsifier.counts() == masked.sparsifier.counts()
         assert compiled.work == planned(config, UPDATES, tuple((above or {}).items()))
@@ -48,20 +35,18 @@ def test_backends_and_switches_are_one_run(unit, corpus):
 
 
 def test_a_run_that_switches_goes_on_to_the_bit(corpus, tmp_path):
-    straight = trained(CONFIG, corpus, HALF)
-    first = trained(CONFIG, corpus, HALF, until=7)
+    straight = trained(CONFIG, corpus, above=HALF)
+    first = trained(CONFIG, corpus, until=7, above=HALF)
     FORMAT.save(tmp_path / "run.pt", first.state_dict())
     second = Pretrainer(CONFIG, 3, UPDATES, corpus)  # what it measures is not what counts
     FORMAT.restore(tmp_path / "run.pt", second.load_state_dict)
-    while second.done < UPDATES:
-        second.step()
+    train(second)
     assert straight.losses.tolist() == second.losses.tolist()
     assert straight.work == second.work
 
 
 def test_executed_operations_are_those_of_the_layers(corpus):
-    sparse = replace(SPARSE, phases=(Phase(ULTRA, 0.0, 1.0),), growth="static")
-    config = replace(CONFIG, sparse=sparse)
+    config = config_of(CONFIG, phases=(Phase(ULTRA, 0.0, 1.0),), growth="static")
     trainer = trained(config, corpus, until=1)
     rows = config.tokens_per_update
     layers = trainer.model.sparse_layers().values()
@@ -73,25 +58,8 @@ def test_executed_operations_are_those_of_the_layers(corpus):
     assert masked.work.executed.linear == pytest.approx(5 * masked.work.theory.linear, rel=0.01)
 
 
-@pytest.mark.parametrize(("dtype", "close"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
-def test_the_fused_norm_is_that_of_torch(dtype, close):
-    norm = FeatureNorm(12, dtype=dtype)
-    torch.nn.init.uniform_(norm.weight)
-    x = torch.randn(12, 40, dtype=dtype, requires_grad=True)
-    weights = torch.randn(12, 40, dtype=dtype)
-    plain = torch.nn.functional.layer_norm(x.t(), (12,), norm.weight, None, 1e-5).t()
-    inputs = (x, norm.weight)
-    expected = torch.autograd.grad((plain * weights).sum(), inputs)
-    found = torch.autograd.grad((norm(x) * weights).sum(), inputs)
-    torch.testing.assert_close(norm(x), plain, rtol=close, atol=close)
-    for one, two in zip(found, expected, strict=True):
-        torch.testing.assert_close(one, two, rtol=10 * close, atol=10 * close)
-
-
 def test_gradients_of_a_sparse_model_in_float64():
     """Kernels in the model against masks in it: the loss and every kept weight's gradient."""
-    from sparse_training import Sparsifier, SparsityConfig
-
     models = []
     for backend in ("masked", "compiled"):
         model = SparseGpt(SHAPE, seed=2, backend=backend, dtype=torch.float64)

@@ -1,6 +1,5 @@
 """A text of the user's: from a file to a sample, in shards, by tokens, and refusals."""
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -11,24 +10,16 @@ import pytest
 torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 pytest.importorskip("tokenizers", reason="extra `bpe` is not installed")
 
-from mst.cli import main
 from mst.data import Corpus, PairTokenizer, Shards, TokenizerChoice, build_own, parts, shards
 from mst.data.parts import TextPart, pieces
 from mst.evaluating import bits_per_byte
 from mst.model import SparseGpt
+from tests.mst.small import OPTIONS
+from tests.programs import answer, give
 
 DOCS = Path(__file__).parents[2] / "docs" / "mst.md"
-SMALL = [
-    "--layers", "1", "--width", "8", "--heads", "2", "--context", "16", "--batch", "2",
-    "--window", "4", "--stride", "8", "--every", "5", "--tokens", "960",
-]  # fmt: skip
+SMALL = (*OPTIONS, "--tokens", 960)
 LINES = [f"line {n}: the quick brown fox jumps over {n * n} lazy dogs, äöü\n" for n in range(400)]
-
-
-def run(*words, code=0):
-    with pytest.raises(SystemExit) as done:
-        main(list(words))
-    assert done.value.code == code
 
 
 @pytest.fixture
@@ -46,15 +37,13 @@ def documented() -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in fence[1].splitlines()]
 
 
-def test_the_three_commands_of_the_page_lead_from_a_text_to_a_sample(book, capsys):
+def test_the_three_commands_of_the_page_lead_from_a_text_to_a_sample(book):
     data, train, sample = documented()
     assert (data[0], train[0], sample[0]) == ("data", "train", "sample")
-    run(*data, "--vocabulary", "300")
-    run(*train, *SMALL)
-    capsys.readouterr()
-    run(*sample, "--length", "8")
+    give("mst", *data, "--vocabulary", 300)
+    give("mst", *train, *SMALL)
     prompt = sample[sample.index("--prompt") + 1]
-    assert capsys.readouterr().out.startswith(prompt)
+    assert give("mst", *sample, "--length", 8).startswith(prompt)
 
 
 def test_bytes_are_the_text_cut_at_a_line(book, tmp_path):
@@ -174,49 +163,42 @@ def test_bits_of_tokens_are_by_bytes(book, tmp_path):
     )
 
 
-def test_a_run_knows_its_tokenizer(book, tmp_path, capsys):
-    run("data", "my.txt", "--tokenizer", "bpe", "--vocabulary", "300", "-o", "text")
-    run("data", "my.txt", "--tokenizer", "bpe", "--vocabulary", "310", "-o", "other")
-    run("data", "my.txt", "--tokenizer", "text/tokenizer.json", "-o", "same")
-    run("train", "--corpus", "text", *SMALL, "--save-every", "10", "--evaluate-every", "6")
-    capsys.readouterr()
-    for checkpoint in ("last", "best", "10", "30"):
-        run("evaluate", "1", "--corpus", "same", "--checkpoint", checkpoint, "--json")
-        (row,) = json.loads(capsys.readouterr().out)
+def test_a_run_knows_its_tokenizer(book):
+    pairs = ("mst", "data", "my.txt", "--tokenizer", "bpe", "--vocabulary")
+    give(*pairs, 300, "-o", "text")
+    give(*pairs, 310, "-o", "other")
+    give("mst", "data", "my.txt", "--tokenizer", "text/tokenizer.json", "-o", "same")
+    train = ("mst", "train", "--corpus", "text", *SMALL)
+    give(*train, "--save-every", 10, "--evaluate-every", 6)
+    for checkpoint in ("last", "best", "10"):
+        (row,) = answer("mst", "evaluate", 1, "--corpus", "same", "--checkpoint", checkpoint)
         assert 0 < row["bits per byte"] < 10
-    run("evaluate", "1", "--corpus", "other", code=2)
-    said = capsys.readouterr().err
+    said = give("mst", "evaluate", 1, "--corpus", "other", code=2)
     assert re.search(r"its tokens are of tokenizer \w+, expected tokenizer \w+, by which", said)
-    run("sample", "1", "--checkpoint", "11", code=2)
-    assert "the run has kept last, best, 10, 20, 30" in capsys.readouterr().err
-    run("sample", "1", "--top-k", "1", "--length", "4")
-    greedy = capsys.readouterr().out
-    run("sample", "1", "--temperature", "0", "--length", "4")
-    assert capsys.readouterr().out == greedy
-    run("train", "--corpus", "text", *SMALL, "--vocabulary", "260", code=2)
-    assert "expected at least the 300 tokens" in capsys.readouterr().err
+    said = give("mst", "sample", 1, "--checkpoint", 11, code=2)
+    assert "the run has kept last, best, 10, 20, 30" in said
+    sample = ("mst", "sample", 1, "--length", 4)
+    assert give(*sample, "--top-k", 1) == give(*sample, "--temperature", 0)
+    said = give(*train, "--vocabulary", 260, code=2)
+    assert "expected at least the 300 tokens" in said
 
 
-def test_a_file_of_settings_goes_in_and_the_resolved_one_is_the_run(book, tmp_path, capsys):
-    run("data", "my.txt", "-o", "text")
+def test_a_file_of_settings_goes_in_and_the_resolved_one_is_the_run(book):
+    give("mst", "data", "my.txt", "-o", "text")
     Path("mine.yaml").write_text("layers: 1\nlr-law: cosine\nfaithful: true\nseed: 13\nlr: 0.01\n")
-    words = ["train", "--corpus", "text", *SMALL, "--lr", "0.02"]
-    capsys.readouterr()
-    run(*words, "--config", "mine.yaml", "--json")
-    (row,) = json.loads(capsys.readouterr().out)
+    words = ("mst", "train", "--corpus", "text", *SMALL, "--lr", 0.02)
+    (row,) = answer(*words, "--config", "mine.yaml")
     assert "lr_law cosine" in row["name"]
     assert "lr 0.02" in row["name"]  # the command line goes before
     assert row["name"].endswith("seed 13")
     (resolved,) = Path("mst-runs.db.files").glob("*/config.yaml")
-    run("train", "--config", str(resolved), "--json")
-    (again,) = json.loads(capsys.readouterr().out)
-    assert again == row
+    assert answer("mst", "train", "--config", resolved) == [row]
 
 
-def test_a_loss_that_is_no_number_keeps_the_last_good_model(book, capsys, monkeypatch):
+def test_a_loss_that_is_no_number_keeps_the_last_good_model(book, monkeypatch):
     from mst.trainer import Pretrainer
 
-    run("data", "my.txt", "-o", "text")
+    give("mst", "data", "my.txt", "-o", "text")
     before = Pretrainer.step
 
     def broken(self):
@@ -226,19 +208,12 @@ def test_a_loss_that_is_no_number_keeps_the_last_good_model(book, capsys, monkey
         before(self)
 
     monkeypatch.setattr(Pretrainer, "step", broken)
-    run("train", "--corpus", "text", *SMALL, "--evaluate-every", "6", code=1)
-    said = capsys.readouterr()
-    assert re.search(r"update 20: the loss is nan.*the model of update 18 is kept", said.err)
-    run("sample", "1", "--length", "4")
-    assert capsys.readouterr().out.startswith("def ")
-
-
-def test_a_context_longer_than_the_text_is_refused(book, capsys):
-    run("data", "my.txt", "-o", "text")
-    words = ["train", "--corpus", "text", "--repeat", "--window", "1", "--stride", "1"]
-    run(*words, "--context", "2048", "--tokens", "65536", code=2)
-    assert "split 'files' has" in capsys.readouterr().err
-    run("data", "my.txt", "-o", "text", "--held-out-share", "0.9")
-    capsys.readouterr()
-    run(*words, "--context", "4096", "--tokens", "65536", code=2)
-    assert "bytes to train on, expected 4096 at least" in capsys.readouterr().err
+    train = ("mst", "train", "--corpus", "text")
+    said = give(*train, *SMALL, "--evaluate-every", 6, code=1)
+    assert re.search(r"update 20: the loss is nan.*the model of update 18 is kept", said)
+    assert give("mst", "sample", 1, "--length", 4).startswith("def ")
+    words = (*train, "--repeat", "--window", 1, "--stride", 1, "--tokens", 65536)
+    assert "split 'files' has" in give(*words, "--context", 2048, code=2)
+    give("mst", "data", "my.txt", "-o", "text", "--held-out-share", 0.9)
+    said = give(*words, "--context", 4096, code=2)
+    assert "bytes to train on, expected 4096 at least" in said

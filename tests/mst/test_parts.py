@@ -1,6 +1,5 @@
 """Parts of one's own: a pattern, a rule of growth, a law of density, each an example's one file."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,20 +9,16 @@ import pytest
 torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 
 from mst.attention import PATTERNS, Attention, visible
-from mst.cli import main
-from mst.config import GptShape, PretrainConfig, SparseSettings
 from mst.flops import planned, update_work
 from mst.phases import parse_phases
-from mst.presets import three_phases
 from mst.rules import GROWTH, SCORES
 from mst.settings import Wanted
-from mst.trainer import Pretrainer
 from sparse_training import LAWS, SparseTrainingError
+from tests.mst import small
+from tests.mst.small import CONFIG, config_of
+from tests.programs import answer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SHAPE = GptShape(layers=1, width=16, heads=2, context=32)
-SPARSE = SparseSettings(sparsity=0.8, phases=three_phases(0.2, 0.2), every=5, window=8, stride=16)
-CONFIG = PretrainConfig(shape=SHAPE, sparse=SPARSE, batch=4, micro_batch=4)
 UPDATES = 20
 
 
@@ -33,10 +28,8 @@ def _examples(monkeypatch):
 
 
 def trained(corpus, **sparse):
-    config = replace(CONFIG, sparse=replace(SPARSE, **sparse))
-    trainer = Pretrainer(config, 1, UPDATES, corpus)
-    while trainer.done < UPDATES:
-        trainer.step()
+    config = config_of(**sparse)
+    trainer = small.trained(config, corpus, UPDATES, seed=1)
     assert np.isfinite(trainer.losses).all()
     assert trainer.work == planned(config, UPDATES)
     return trainer
@@ -92,8 +85,7 @@ def test_a_learned_pattern_learns(corpus):
     assert not any("learned" in name for name in plain.model.state_dict())
 
 
-@pytest.mark.parametrize("score", ["mest:0.1", "r-sensitivity"])
-@pytest.mark.parametrize("growth", ["mixed", "set"])
+@pytest.mark.parametrize(("score", "growth"), [("mest:0.1", "mixed"), ("r-sensitivity", "set")])
 def test_scores_choose_other_weights(corpus, score, growth):
     ours, theirs = (trained(corpus, score=s, growth=growth) for s in (score, "magnitude"))
     assert ours.sparsest["bits"]["0.qkv"].tolist() != theirs.sparsest["bits"]["0.qkv"].tolist()
@@ -119,13 +111,12 @@ def test_executed_attention_counts_scores_that_backward_computes_anew(pattern):
 
 
 def test_translated_models_compute_all_pairs():
-    sparse = replace(SPARSE, phases=three_phases(0.2, 0.2))
-    plain = replace(CONFIG, sparse=replace(sparse, pattern="local"))
+    plain = config_of(pattern="local")
     phase = plain.sparse.phases[1]
-    work = [
-        update_work(replace(plain, compile=on), 0.2, phase, False).executed for on in (True, False)
-    ]
-    assert work[0].attention > work[1].attention
+    on, off = (
+        update_work(replace(plain, compile=c), 0.2, phase, False).executed for c in (True, False)
+    )
+    assert on.attention > off.attention
 
 
 def test_a_class_that_is_no_rule_is_refused():
@@ -133,10 +124,8 @@ def test_a_class_that_is_no_rule_is_refused():
         GROWTH.make("mst_attention:Dilated")
 
 
-def test_flops_of_a_law_by_command(capsys):
-    with pytest.raises(SystemExit):
-        main(["flops", "--density-law", "mst_schedule:Cosine", "--json"])
-    rows = json.loads(capsys.readouterr().out)
+def test_flops_of_a_law_by_command():
+    rows = answer("mst", "flops", "--density-law", "mst_schedule:Cosine")
     assert {row["arm"] for row in rows} >= {"mst", "dense"}
     for row in rows:
         assert row["times fewer"] == row[f"times fewer, {row['head']} head"]

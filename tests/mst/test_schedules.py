@@ -11,15 +11,7 @@ pytest.importorskip("torch", reason="extra `mst` is not installed")
 
 from mst.config import PretrainConfig
 from mst.flops import update_work
-from mst.phases import (
-    RESTORATION,
-    ULTRA,
-    WARM_UP,
-    Phase,
-    PhaseSchedule,
-    parse_phases,
-    phases_text,
-)
+from mst.phases import RESTORATION, ULTRA, WARM_UP, Phase, PhaseSchedule, parse_phases, phases_text
 from mst.presets import PRESETS, preset, three_phases
 from sparse_training import LAWS
 
@@ -79,15 +71,12 @@ def test_the_drop_begins_anew_in_each_phase():
     assert ultra[:3] == [400, 500, 600]
 
 
-def test_a_static_run_is_sparse_from_the_start():
-    made = PhaseSchedule((Phase(ULTRA, 0, 1),), 0.8, 500, 100, 10, 0.3)
-    assert made.first_density == made.last_density == pytest.approx(0.2)
-
-
-def test_no_phases_are_a_dense_run():
-    made = PhaseSchedule((), 0.0, 500, 100, 10, 0.3)
-    assert made.moments() == []
-    assert [(s.updates, s.density, s.phase) for s in made.spans()] == [(500, 1.0, None)]
+def test_runs_without_phases_or_with_one_alone():
+    static = PhaseSchedule((Phase(ULTRA, 0, 1),), 0.8, 500, 100, 10, 0.3)
+    assert static.first_density == static.last_density == pytest.approx(0.2)
+    dense = PhaseSchedule((), 0.0, 500, 100, 10, 0.3)
+    assert dense.moments() == []
+    assert [(s.updates, s.density, s.phase) for s in dense.spans()] == [(500, 1.0, None)]
 
 
 def test_phases_as_text():

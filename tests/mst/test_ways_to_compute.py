@@ -9,32 +9,24 @@ import pytest
 torch = pytest.importorskip("torch", reason="extra `mst` is not installed")
 
 from marl_runs import SilentReporter, Store, run_all
-from mst.config import GptShape, PretrainConfig, SparseSettings
 from mst.errors import TeamError
 from mst.experiment import SparsePretraining
 from mst.following import job_of
-from mst.presets import three_phases
 from mst.team import team_of
 from mst.trainer import Pretrainer
+from tests.mst import small
 
-SPARSE = SparseSettings(
-    sparsity=0.8, phases=three_phases(0.2, 0.2), every=5, moves=3, window=8, stride=16
-)
-SHAPE = GptShape(layers=1, width=16, heads=2, context=64)
-CONFIG = PretrainConfig(shape=SHAPE, sparse=SPARSE, batch=4, micro_batch=1)
+CONFIG = replace(small.CONFIG, shape=replace(small.SHAPE, context=64), micro_batch=1)
 UPDATES = 16
 
 
 def losses(config, corpus, updates=UPDATES):
-    trainer = Pretrainer(config, 3, updates, corpus)
-    while trainer.done < updates:
-        trainer.step()
-    return trainer.losses
+    return small.trained(config, corpus, updates).losses
 
 
 @pytest.mark.parametrize("pattern", ["local+strided", "span:8", "dense"])
 def test_products_in_bfloat16_learn_alike(corpus, pattern):
-    config = replace(CONFIG, sparse=replace(SPARSE, pattern=pattern))
+    config = small.config_of(CONFIG, pattern=pattern)
     wide, narrow = (losses(replace(config, dtype=d), corpus) for d in ("float32", "bfloat16"))
     assert not np.array_equal(wide, narrow)
     np.testing.assert_allclose(wide, narrow, rtol=5e-3)
@@ -75,9 +67,7 @@ def test_followers_begin_where_the_checkpoint_is(corpus, corpus_folder, tmp_path
     from mst.checkpoints import FORMAT
 
     straight = losses(CONFIG, corpus)
-    first = Pretrainer(CONFIG, 3, UPDATES, corpus)
-    while first.done < 6:
-        first.step()
+    first = small.trained(CONFIG, corpus, UPDATES, until=6)
     FORMAT.save(tmp_path / "checkpoint.pt", first.state_dict())
     shared = replace(CONFIG, processes=2)
     job = job_of(
@@ -94,7 +84,8 @@ def test_followers_begin_where_the_checkpoint_is(corpus, corpus_folder, tmp_path
     np.testing.assert_allclose(trainer.losses, straight, rtol=1e-5)
 
 
-def test_a_process_that_is_lost_is_told(corpus, tmp_path):
+def test_a_process_that_is_lost_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("mst.team.DIES_S", 60)  # a loaded machine ends processes late
     job = job_of(
         replace(CONFIG, processes=2), seed=3, updates=UPDATES, corpus=str(tmp_path / "nowhere"),
         above={}, threads=1, checkpoint=None,

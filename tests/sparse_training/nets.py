@@ -3,10 +3,26 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 
-from sparse_training import Backend, SparseAdam, SparseLinear, Sparsifier, SparsityConfig
+from sparse_training import (  # fmt: skip
+    Backend,
+    SparseAdam,
+    SparseLinear,
+    SparseTrainingError,
+    Sparsifier,
+    SparsityConfig,
+)
+
+
+def refuses(says: str, call: Callable[..., object], *args: Any) -> None:
+    """A call ends in an error of one line that holds a text."""
+    with pytest.raises(SparseTrainingError, match=says) as refused:
+        call(*args)
+    assert "\n" not in str(refused.value)
+
 
 SIZES = ((10, 7), (9, 10), (5, 9))
 """Outputs and inputs of the layers."""

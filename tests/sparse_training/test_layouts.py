@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from sparse_training import SparseLinear, SparseTrainingError, Sparsifier, SparsityConfig, Structure
+from sparse_training import SparseLinear, Sparsifier, SparsityConfig, Structure
+from tests.sparse_training.nets import refuses
 from tests.sparse_training.test_kernels import SIZES, kept_units
 
 LAYERS = Path(__file__).parents[1] / "fixtures" / "v0_2" / "layers.safetensors"
@@ -25,7 +27,7 @@ def packed_layer(layout: str = "rows", unit: str = "free", **options: object) ->
     return layer
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(SIZES, st.sampled_from(["free", "block4"]), DTYPES, st.booleans(), st.data())
 def test_rows_are_columns_to_the_bit(sizes, unit, dtype, relu, data):
     outputs, inputs, rows = (3 * sizes[0], 3 * sizes[1], sizes[2])
@@ -49,7 +51,7 @@ def test_rows_are_columns_to_the_bit(sizes, unit, dtype, relu, data):
         assert torch.equal(one, other)
 
 
-@pytest.mark.parametrize("shape", [(20,), (0, 20), (5, 20), (2, 3, 20), (2, 0, 3, 20)])
+@pytest.mark.parametrize("shape", [(20,), (0, 20), (2, 3, 20), (2, 0, 3, 20)])
 @pytest.mark.parametrize("packed", [True, False])
 def test_any_leading_dimensions(shape: tuple[int, ...], packed: bool) -> None:
     layer = packed_layer() if packed else SparseLinear(20, 12)
@@ -83,18 +85,14 @@ def test_states_of_0_2_load_strictly(unit: str) -> None:
     kept = load_file(LAYERS)
     layer = SparseLinear(16, 24, layout="columns", activation="relu", backend="compiled")
     masks = Sparsifier({"layer": layer}, SparsityConfig(0.75, unit=unit))
-    state = {**_state_like(masks), "bits": {"layer": kept[f"{unit}/bits"].numpy()}}
+    masks.attach()
+    state = {**masks.state_dict(), "bits": {"layer": kept[f"{unit}/bits"].numpy()}}
     masks.load_state_dict(state)
     own = {name: kept[f"{unit}.{name}"] for name in ("weight", "bias")}
     layer.load_state_dict(own, strict=True)
     assert set(layer.state_dict()) == set(own)
     y = layer(kept[f"{unit}/x"])
     torch.testing.assert_close(y, kept[f"{unit}/y"], rtol=1e-6, atol=1e-6)
-
-
-def _state_like(masks: Sparsifier) -> dict[str, object]:
-    masks.attach()
-    return masks.state_dict()
 
 
 def test_a_pickled_layer_without_a_layout_has_columns() -> None:
@@ -122,28 +120,20 @@ def test_a_copy_stands_alone() -> None:
 def test_a_square_layer_without_a_layout_warns() -> None:
     with pytest.warns(FutureWarning, match="8 x 8 weights without a layout: rows"):
         assert SparseLinear(8, 8).layout == "rows"
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("layout", ["rows", "columns"])
-def test_a_square_layer_with_a_layout_does_not(layout: str) -> None:
-    SparseLinear(8, 8, layout=layout)
-    SparseLinear(8, 9)
+    with warnings.catch_warnings(action="error"):
+        for layout in ("rows", "columns"):
+            SparseLinear(8, 8, layout=layout)
+        SparseLinear(8, 9)
 
 
 def test_wrong_input() -> None:
-    layer = packed_layer()
-    with pytest.raises(SparseTrainingError, match=r"expected \(\.\.\., 20\)\. Transpose it, or"):
-        layer(torch.zeros(20, 3))
-    with pytest.raises(SparseTrainingError, match=r"features come first.*layout 'rows'"):
-        packed_layer("columns")(torch.zeros(3, 20))
-    with pytest.raises(SparseTrainingError, match=r"input of torch.bfloat16, weights of torch.f"):
-        layer(torch.zeros(3, 20, dtype=torch.bfloat16))
+    layer, meta = packed_layer(), torch.zeros(3, 20, device="meta")
+    refuses(r"expected \(\.\.\., 20\)\. Transpose it, or", layer, torch.zeros(20, 3))
+    refuses("features come first.*layout 'rows'", packed_layer("columns"), torch.zeros(3, 20))
+    refuses("input of torch.bfloat16, weights of torch.f", layer, torch.zeros(3, 20).bfloat16())
     for backend in ("compiled", "masked"):
         layer.backend = backend
-        with pytest.raises(SparseTrainingError, match="input on meta, weights on cpu"):
-            layer(torch.zeros(3, 20, device="meta"))
-    with pytest.raises(SparseTrainingError, match=r"weights of torch.bfloat16; expected float32"):
-        SparseLinear(4, 5, backend="compiled", dtype=torch.bfloat16)
-    with pytest.raises(SparseTrainingError, match=r"layout 'row' is not known.*'rows'"):
-        SparseLinear(4, 5, layout="row")
+        refuses("input on meta, weights on cpu", layer, meta)
+    narrow = {"backend": "compiled", "dtype": torch.bfloat16}
+    refuses("weights of torch.bfloat16; expected float32", lambda: SparseLinear(4, 5, **narrow))
+    refuses("layout 'row' is not known.*'rows'", lambda: SparseLinear(4, 5, layout="row"))

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from sparse_training import (
+from sparse_training import (  # fmt: skip
     MaskSchedule,
     ModelSparsifier,
     SparseAdam,
     SparseLinear,
-    SparseTrainingError,
     Sparsifier,
     SparsityConfig,
     densify,
     sparsify,
 )
+from tests.sparse_training.nets import refuses
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "sgd": lambda given: torch.optim.SGD(given, 0.05, momentum=0.9),
@@ -98,14 +98,15 @@ def test_densify_gives_linear_layers_of_the_same_numbers() -> None:
     assert (model[2].weight == 0).float().mean() > 0.6
     assert model.state_dict().keys() == perceptron().state_dict().keys()
     assert isinstance(densify(SparseLinear(4, 3)), nn.Linear)
+    sparsify(model, 0.5)
+    assert model(torch.zeros(0, 16)).shape == (0, 3)
 
 
-@pytest.mark.parametrize("backend", ["compiled", "masked"])
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
-def test_any_optimiser_learns_and_both_backends_agree(name: str, backend: Any) -> None:
+def test_any_optimiser_learns_and_both_backends_agree(name: str) -> None:
     """What it keeps of a weight follows that weight; dropped ones stay at 0."""
     found = []
-    for kind in (backend, "masked"):
+    for kind in ("compiled", "masked"):
         model = perceptron()
         config = SparsityConfig(0.6, every=5)
         masks = sparsify(model, config, schedule=MaskSchedule(end=60), backend=kind)
@@ -143,10 +144,8 @@ def test_a_restored_run_is_the_uninterrupted_one(name: str) -> None:
 
 
 def test_densities_follow_a_schedule() -> None:
-    model, schedule = (
-        perceptron(),
-        MaskSchedule(end=20, first_sparsity=0.0, reach=15, kind="linear"),
-    )
+    model = perceptron()
+    schedule = MaskSchedule(end=20, first_sparsity=0.0, reach=15, kind="linear")
     masks = sparsify(model, SparsityConfig(0.9, every=5), schedule=schedule)
     optimizer, found = torch.optim.Adam(model.parameters()), []
     masks.follow(optimizer)
@@ -177,8 +176,7 @@ def test_operations_are_counted() -> None:
     model = perceptron()
     config = SparsityConfig(0.75, every=4)
     masks = sparsify(model, config, schedule=MaskSchedule(end=8))
-    with pytest.raises(SparseTrainingError, match=r"call count\(\) with a batch first"):
-        _ = masks.spent
+    refuses(r"call count\(\) with a batch first", lambda: masks.spent)
     counted, weights, last = masks.count(torch.randn(2, 5, 16)), (16 + 24) * 24, 24 * 3
     kept = weights // 4
     assert counted.inference.theoretical.total == 2 * 10 * (kept + last)
@@ -204,8 +202,7 @@ def encoder(nested: bool) -> nn.TransformerEncoder:
     return nn.TransformerEncoder(layer, 2, enable_nested_tensor=nested)
 
 
-@pytest.mark.parametrize("nested", [True, False])
-@pytest.mark.parametrize("padded", [True, False])
+@pytest.mark.parametrize(("nested", "padded"), [(True, True), (False, True), (True, False)])
 def test_an_encoder_judges_as_it_trains(nested: bool, padded: bool) -> None:
     """Its fast path would read the weights of its layers past them."""
     model = nn.Sequential(encoder(nested), nn.Linear(32, 5))
@@ -229,9 +226,14 @@ def test_an_encoder_judges_as_it_trains(nested: bool, padded: bool) -> None:
     assert body.layers[0].activation_relu_or_gelu == 1
 
 
-@pytest.mark.parametrize("nested", [True, False])
-@pytest.mark.parametrize("backend", ["compiled", "masked", None])
-@pytest.mark.parametrize("names", [("0.linear1",), ("1.linear2",), ("0.linear2", "1.linear1")])
+@pytest.mark.parametrize(
+    ("names", "backend", "nested"),
+    [
+        (("0.linear1",), "compiled", True), (("0.linear1",), None, False),
+        (("1.linear2",), "masked", True), (("1.linear2",), "compiled", False),
+        (("0.linear2", "1.linear1"), None, True), (("0.linear2", "1.linear1"), "masked", False),
+    ],
+)  # fmt: skip
 def test_an_encoder_takes_layers_put_in_by_hand(names, backend, nested):
     """Torch's fast path leaves them alone by itself; its nested tensors make padding 0."""
     body = encoder(nested)
@@ -260,8 +262,7 @@ def test_an_encoder_takes_layers_put_in_by_hand(names, backend, nested):
     assert torch.backends.mha.get_fastpath_enabled()
 
 
-@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
-@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize(("layout", "packed"), [(torch.strided, False), (torch.jagged, True)])
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_nested_tensors_are_their_samples(layout: torch.layout, packed: bool) -> None:
     layer = SparseLinear(20, 12, backend="compiled")
@@ -276,8 +277,8 @@ def test_nested_tensors_are_their_samples(layout: torch.layout, packed: bool) ->
         torch.testing.assert_close(one, layer(part))
         expected = torch.autograd.grad(layer(part).square().sum(), part)[0]
         torch.testing.assert_close(slope, expected)
-    with pytest.raises(SparseTrainingError, match=r"expected \(\.\.\., 20\)"):
-        layer(torch.nested.as_nested_tensor([torch.randn(3, 12)], layout=layout))
+    narrow = torch.nested.as_nested_tensor([torch.randn(3, 12)], layout=layout)
+    refuses(r"expected \(\.\.\., 20\)", layer, narrow)
 
 
 class Tied(nn.Module):
@@ -290,11 +291,6 @@ class Tied(nn.Module):
         self.head = nn.Linear(16, 9)
         self.head.weight = self.embedding.weight
         self.last = nn.Linear(9, 9)
-
-
-def shared() -> nn.Module:
-    one = nn.Linear(8, 8)
-    return nn.Sequential(one, nn.ReLU(), one, nn.Linear(8, 2))
 
 
 def convolutional() -> nn.Module:
@@ -315,7 +311,6 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     "sparsity 1": (perceptron, {"sparsity": 1}, r"sparsity=1: expected a number from 0 "),
     "sparsity 0": (perceptron, {"sparsity": 0}, "sparsity=0: expected above 0; a dense model"),
     "nan": (perceptron, {"sparsity": float("nan")}, "sparsity=nan: expected a number from 0"),
-    "negative": (perceptron, {"sparsity": -0.1}, r"sparsity=-0\.1: expected a number from 0"),
     "a word": (perceptron, {"sparsity": "0.9"}, "sparsity='0.9': expected a number from 0"),
     "too sparse": (perceptron, {"sparsity": 0.9999}, "leaves one of 2 layers empty; expected"),
     "smaller than a block": (
@@ -338,7 +333,6 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     ),
     "a convolution": (convolutional, {}, "'0' is a convolution; expected linear layers alone. N"),
     "a tied weight": (Tied, {}, "'embedding.weight' and 'head.weight' are tied; expected a wei"),
-    "a shared layer": (shared, {}, "'0.weight' and '2.weight' are tied; expected a weight of"),
     "a single layer": (lambda: nn.Linear(4, 4), {}, "a single layer; expected a model"),
     "one layer": (
         lambda: nn.Sequential(nn.Linear(4, 4)), {}, "no layer to make sparse among 1 linear ones",
@@ -358,9 +352,7 @@ def test_refused_in_one_line_and_left_as_it_was(name: str) -> None:
     model = make()
     before = {key: id(part) for key, part in model.named_modules(remove_duplicate=False)}
     shapes = [parameter.shape for parameter in model.parameters()]
-    with pytest.raises(SparseTrainingError, match=line) as error:
-        sparsify(model, **options)
-    assert "\n" not in str(error.value)
+    refuses(line, lambda: sparsify(model, **options))
     assert before == {key: id(part) for key, part in model.named_modules(remove_duplicate=False)}
     assert shapes == [parameter.shape for parameter in model.parameters()]
 
@@ -378,8 +370,7 @@ def test_an_optimiser_built_before_follows_unless_it_has_made_steps() -> None:
     masks.follow(optimizer)
     losses = learn(model, masks, optimizer, range(60))
     assert losses[-1] < losses[0]
-    with pytest.raises(SparseTrainingError, match="an optimiser is followed already"):
-        masks.follow(torch.optim.Adam(model.parameters()))
+    refuses("an optimiser is followed already", masks.follow, optimizer)
 
     model = perceptron()
     optimizer = torch.optim.Adam(model.parameters())
@@ -387,10 +378,9 @@ def test_an_optimiser_built_before_follows_unless_it_has_made_steps() -> None:
     optimizer.step()
     masks = sparsify(model, 0.5)
     line = r"Adam keeps 'exp_avg' of shape \(24, 16\) for a weight of \(.*Build the optimiser after"
-    with pytest.raises(SparseTrainingError, match=line):
-        masks.follow(optimizer)
-    with pytest.raises(SparseTrainingError, match="SGD does not hold the weight of '0'"):
-        masks.follow(torch.optim.SGD(perceptron().parameters(), 0.1))
+    refuses(line, masks.follow, optimizer)
+    other = torch.optim.SGD(perceptron().parameters(), 0.1)
+    refuses("SGD does not hold the weight of '0'", masks.follow, other)
 
 
 def test_an_optimiser_that_cannot_follow_is_refused() -> None:
@@ -400,17 +390,14 @@ def test_an_optimiser_that_cannot_follow_is_refused() -> None:
     masks = sparsify(model, config, schedule=MaskSchedule(end=4))
     optimizer = torch.optim.Adafactor(model.parameters())
     masks.follow(optimizer)
-    with pytest.raises(
-        SparseTrainingError, match=r"Adafactor keeps 'row_var' of shape .*cannot fol"
-    ):
-        learn(model, masks, optimizer, range(3))
+    line = "Adafactor keeps 'row_var' of shape .*cannot fol"
+    refuses(line, learn, model, masks, optimizer, range(3))
 
 
 def test_densify_refuses_what_a_linear_layer_has_not() -> None:
     for options in ({"layout": "columns"}, {"activation": "relu"}):
         model = nn.Sequential(SparseLinear(4, 3, **options))
-        with pytest.raises(SparseTrainingError, match=r"torch.nn.Linear has neither"):
-            densify(model)
+        refuses("torch.nn.Linear has neither", densify, model)
 
 
 def test_a_policy_of_stable_baselines3_learns_sparse() -> None:
@@ -425,10 +412,3 @@ def test_a_policy_of_stable_baselines3_learns_sparse() -> None:
     assert masks.steps == 2
     action, _ = ppo.predict(torch.zeros(4).numpy())
     assert action in (0, 1)
-
-
-def test_what_a_layer_gives_is_finite_without_rows() -> None:
-    model = perceptron()
-    sparsify(model, 0.5)
-    empty: Tensor = model(torch.zeros(0, 16))
-    assert empty.shape == (0, 3)

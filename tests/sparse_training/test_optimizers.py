@@ -1,11 +1,12 @@
 import copy
 import math
+from functools import partial
 
 import pytest
 import torch
 
-from sparse_training import SparseAdam, SparseTrainingError
-from tests.sparse_training.nets import Run
+from sparse_training import SparseAdam, Structure
+from tests.sparse_training.nets import Run, refuses
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.1])
@@ -16,7 +17,7 @@ def test_a_dense_run_is_one_of_torch(weight_decay: float) -> None:
     a = SparseAdam(mine.parameters(), lr=0.01, clip=0.5, weight_decay=weight_decay)
     kind = torch.optim.AdamW if weight_decay else torch.optim.Adam
     b = kind(theirs.parameters(), lr=0.01, weight_decay=weight_decay)
-    for _ in range(200):
+    for _ in range(60):
         x = torch.randn(16, 20)
         for net in (mine, theirs):
             net.zero_grad()
@@ -61,31 +62,18 @@ def test_keep_gives_back_what_decay_has_left() -> None:
     structure = layer.structure
     chosen = structure.mask.copy()
     chosen.reshape(-1)[unit] = True
-    from sparse_training import Structure
-
     run.optimizer.move(layer.weight, *layer.set_structure(Structure.of_mask(chosen)))
     assert moments.first.reshape(-1)[unit].item() == pytest.approx(first, rel=1e-12)
     assert unit not in moments.remains.units
 
 
-def test_reset_differs_from_local_only_after_a_topology_step() -> None:
-    local, reset = (
-        Run(growth="rigl", optimizer_state=state).updates(0, 6) for state in ("local", "reset")
-    )
-    assert local[:4] == reset[:4]
-    assert local[4:] != reset[4:]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"state": "lokal"}, "expected local, local:W"),
-        ({"state": "local:0"}, "expected local, local:W"),
-        ({"lr": -1.0}, "lr=-1.0: expected a number of at least 0"),
-        ({"lr": math.nan}, "lr=nan"),
-        ({"betas": (0.9, 1.0)}, "below 1"),
-    ],
-)
-def test_wrong_input(options: dict[str, object], message: str) -> None:
-    with pytest.raises(SparseTrainingError, match=message):
-        SparseAdam([torch.nn.Parameter(torch.zeros(1))], **options)
+def test_wrong_input() -> None:
+    for message, options in (
+        ("expected local, local:W", {"state": "lokal"}),
+        ("expected local, local:W", {"state": "local:0"}),
+        ("lr=-1.0: expected a number of at least 0", {"lr": -1.0}),
+        ("lr=nan", {"lr": math.nan}),
+        ("below 1", {"betas": (0.9, 1.0)}),
+    ):
+        weight = torch.nn.Parameter(torch.zeros(1))
+        refuses(message, partial(SparseAdam, [weight], **options))

@@ -1,5 +1,6 @@
 """Completion, driven as bash, zsh and fish drive it: by variables of the environment."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -26,34 +27,37 @@ def completed(shell: str, *words: str, app: object = cli.app, name: str = "mappe
     return [line for line in result.stdout.splitlines() if line]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (("sea",), "search"),
-        (("search", "--bud"), "--budget"),
-        (("search", "--layer", "mobilenetv2.block1_p"), "mobilenetv2.block1_project"),
-        (("search", "-l", "vgg"), "vgg16.conv1_1"),
-        (("search", "-l", "resnet"), "resnet18."),
-        (("search", "--network", "res"), "resnet50"),
-        (("search", "--accelerator", "cl"), "cloud"),
-        (("search", "--method", "cross"), "cross-entropy"),
-        (("search", "--objective", "lat"), "latency"),
-        (("search", "--cost-model", "mae"), "maestro"),
-        (("compare", "--methods", "ga,rand"), "ga,random"),
-        (("compare", "--objectives", "edp,lat"), "edp,latency"),
-        (("layers", "mob"), "mobilenetv2"),
-        (("runs", "li"), "list"),
-    ],
-)
-def test_names_are_completed(shell: str, words: tuple[str, ...], expected: str) -> None:
-    lines = completed(shell, *words)
-    assert any(expected in line for line in lines), lines
+NAMES = {
+    "sea": "search",
+    "search --bud": "--budget",
+    "search --layer mobilenetv2.block1_p": "mobilenetv2.block1_project",
+    "search -l resnet": "resnet18.",
+    "search --network res": "resnet50",
+    "search --accelerator cl": "cloud",
+    "search --method cross": "cross-entropy",
+    "search --objective lat": "latency",
+    "search --cost-model mae": "maestro",
+    "compare --methods ga,rand": "ga,random",
+    "compare --objectives edp,lat": "edp,latency",
+    "layers mob": "mobilenetv2",
+}
+"""Lines of words, and a name that each is completed to."""
+
+
+def test_names_are_completed() -> None:
+    """Each line in one of the shells, which do it in turn."""
+    for (line, expected), shell in zip(NAMES.items(), itertools.cycle(SHELLS), strict=False):
+        lines = completed(shell, *line.split())
+        assert any(expected in line for line in lines), (line, lines)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_mpe_marl_completes_its_commands(shell: str) -> None:
-    assert any("train" in line for line in completed(shell, "tr", app=mpe_cli.app, name="mpe-marl"))
+def test_commands_are_completed(shell: str) -> None:
+    for app, name, words, whole in (
+        (cli.app, "mapper", ("runs", "li"), "list"),
+        (mpe_cli.app, "mpe-marl", ("tr",), "train"),
+    ):
+        assert any(whole in line for line in completed(shell, *words, app=app, name=name))
 
 
 def test_what_cannot_be_found_completes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,17 +68,14 @@ def test_what_cannot_be_found_completes_nothing(monkeypatch: pytest.MonkeyPatch)
     assert completed("bash", "layers", "mob") == []
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("program", ["mapper", "mpe-marl"])
+@pytest.mark.parametrize(
+    ("program", "shell"), [("mapper", "bash"), ("mpe-marl", "zsh"), ("mapper", "fish")]
+)
 def test_each_shell_has_its_script(program: str, shell: str) -> None:
-    module = {"mapper": "mapper", "mpe-marl": "mpe_marl"}[program]
-    variable = f"_{module.upper()}_COMPLETE"
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name(program))],
-        env={**os.environ, variable: f"source_{shell}"},
-        capture_output=True,
-        text=True,
-    )
+    variable = f"_{program.upper().replace('-', '_')}_COMPLETE"
+    env = {**os.environ, variable: f"source_{shell}"}
+    words = [str(Path(sys.executable).with_name(program))]
+    done = subprocess.run(words, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f"complete_{shell}" in done.stdout
     assert program in done.stdout

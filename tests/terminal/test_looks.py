@@ -36,19 +36,10 @@ def network() -> None:
         ("resnet18.layer2.0.conv1_with_a_long_name", 4, 115_605_504, 1_525_030.0, 4_448_484.1, 7.4),
         ("resnet18.fc", 1, 512_000, 32_056.0, 29_124.66, 1.001),
     ]
-    rows = [
-        {
-            "layer": name,
-            "count": count,
-            "macs": macs,
-            "latency_cycles": cycles,
-            "energy_nj": energy,
-            "objective": cycles * energy,
-            "x bound": ratio,
-            "samples": 20_000,
-        }
-        for name, count, macs, cycles, energy, ratio in shapes
-    ]
+    names = ("layer", "count", "macs", "latency_cycles", "energy_nj", "x bound")
+    rows = [dict(zip(names, shape, strict=True), samples=20_000) for shape in shapes]
+    for row in rows:
+        row["objective"] = row["latency_cycles"] * row["energy_nj"]
     rows.append({"layer": "resnet18.lost", "count": 2, "samples": 20_000})
     totals = {"layers": 6.0, "macs": 580_947_968.0, "latency_cycles": 6_923_086.0}
     totals |= {"energy_nj": 18_146_362.5, "edp": 1.25628e14, "seconds": 12.345}
@@ -57,35 +48,12 @@ def network() -> None:
 
 
 def runs() -> None:
+    names = ("id", "name", "status", "best", "samples", "cpu_s")
+    first = "ga on vgg16.1, edp, exact on edge, seed 0", "finished", "303.6 kJ·cycles", 20_000, 8
+    other = "random on net[v2].conv[/x], edp, exact on edge, seed 12345", "failed", "-", 0, None
     rows: list[dict[str, Any]] = [
-        {
-            "id": number,
-            "name": name,
-            "status": status,
-            "best": best,
-            "samples": samples,
-            "budget": 20_000,
-            "cpu_s": cpu,
-            "started": "2026-05-17T09:30:12+02:00",
-        }
-        for number, name, status, best, samples, cpu in [
-            (
-                1,
-                "ga on vgg16.1, edp, exact on edge, seed 0",
-                "finished",
-                "303.6 kJ·cycles",
-                20_000,
-                8,
-            ),
-            (
-                128,
-                "random on net[v2].conv[/x], edp, exact on edge, seed 12345",
-                "failed",
-                "-",
-                0,
-                None,
-            ),
-        ]
+        dict(zip(names, values, strict=True), budget=20_000, started="2026-05-17T09:30:12+02:00")
+        for values in ((1, *first), (128, *other))
     ]
     print_runs(rows)
 
@@ -119,19 +87,13 @@ def compare() -> None:
     cases = [ComparedCase("edp", name) for name in names]
     entries = [
         ComparedRun(
-            board,
-            case,
-            method,
-            seed,
-            "finished",
-            samples=100,
-            best=best * (1 + seed / 10),
+            board, case, method, seed, "finished", samples=100, best=best * (1 + seed / 10),
             bound=4e9,
         )
         for case in cases
         for method, best in (("ga", 5.5e9), ("random", 7.5e12))
         for seed in range(3)
-    ]
+    ]  # fmt: skip
     entries.append(ComparedRun(board, cases[0], "bo", 0, "failed", note="it broke"))
     print(FORMATS["table"]([Summary(board, entries)]))
 
@@ -164,36 +126,23 @@ def train() -> None:
 def mpe_compare() -> None:
     row = {"algorithm": "maddpg", "sample_ms": 21.345, "cycle_ms": 1234.5, "cycle_times": 1.0}
     row |= {"sample_cut_percent": 0.0, "cycle_cut_percent": -3.21, "sample_times": 175.4321}
-    print_comparison(
-        [
-            {"variant": name, "n_agents": n, **row}
-            for n in (3, 12)
-            for name in ("baseline", "folded")
-        ]
-    )
+    kinds = [(n, name) for n in (3, 12) for name in ("baseline", "folded")]
+    print_comparison([{"variant": name, "n_agents": n, **row} for n, name in kinds])
 
 
 def profile() -> None:
     phases = ("act", "environment", "store", "sample", "target_q", "q_loss", "p_loss")
+    row = {"algorithm": "maddpg", "layout": "lists", "law": "uniform", "mode": "loop"}
+    speeds = {"bytes": 359_424, "gb_per_s": 0.1259, "memcpy_gb_per_s": 35.85}
+    speeds |= {"gflop_per_s": 4.61825, "peak_gflop_per_s": 88.0853}
+    counters = {"source": "simulated", "accesses": 22_927, "l1_misses": 21_047}
     print_profiles(
         [
-            {
-                "algorithm": "maddpg",
-                "n_agents": n,
-                "layout": "lists",
-                "law": "uniform",
-                "mode": "loop",
-                "phase_ms": dict.fromkeys(phases, 1.2345 * n),
-                "bytes": 359_424,
-                "gb_per_s": 0.1259,
-                "memcpy_gb_per_s": 35.85,
-                "gflop_per_s": 4.61825,
-                "peak_gflop_per_s": 88.0853,
-                "counters": {"source": "simulated", "accesses": 22_927, "l1_misses": 21_047},
-            }
+            {**row, **speeds, "n_agents": n, "counters": counters,
+             "phase_ms": dict.fromkeys(phases, 1.2345 * n)}
             for n in (3, 48)
         ]
-    )
+    )  # fmt: skip
 
 
 def answer() -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mapper import cli
-from mapper.cli import main
 from marl_common import atomic_write
 from tests.mapper.toys import Walk
+from tests.programs import in_process
 from tests.terminals import terminal
 
 ODD = "conv[/x]\x1b[31m"
@@ -67,22 +67,13 @@ def test_runs_of_such_names_are_listed(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_an_output_of_ascii_gets_ascii(net: Path) -> None:
     words = ["evaluate", "-l", "mlp.2", "--mapping", "docs/examples/mapping.yaml"]
-    done = subprocess.run(
-        [sys.executable, "-m", "mapper", *words],
-        env={"PYTHONIOENCODING": "ascii", "PATH": "", "HOME": str(net.parent)},
-        capture_output=True,
-    )
+    env = {"PYTHONIOENCODING": "ascii", "PATH": "", "HOME": str(net.parent)}
+    command = [sys.executable, "-m", "mapper", *words]
+    done = subprocess.run(command, env=env, capture_output=True)
     assert done.returncode == 0, done.stderr
     text = done.stdout.decode("ascii")
     assert "mm^2" in text
     assert " uJ" in text or " nJ" in text
-
-
-def test_a_full_disk_is_a_fault_in_one_line() -> None:
-    command = f"{sys.executable} -m mapper layers > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr == "error: standard output: No space left on device\n"
 
 
 def test_a_full_disk_names_the_file_that_was_written(tmp_path: Path) -> None:
@@ -105,7 +96,7 @@ def test_a_full_disk_names_the_file_that_was_written(tmp_path: Path) -> None:
         "search --method random --budget 50 -l mlp.2 --store {store}",
     ],
 )
-def test_a_command_says_which_file_the_disk_had_no_room_for(words, tmp_path, monkeypatch, capsys):
+def test_a_command_says_which_file_the_disk_had_no_room_for(words, tmp_path, monkeypatch):
     whole = {"orders": ["KCYXRS"] * 2, "parallel": ["K", "C"], "tiles": [{}, {}], "cluster_size": 1}
     (tmp_path / "m.yaml").write_text(json.dumps(whole), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -114,17 +105,9 @@ def test_a_command_says_which_file_the_disk_had_no_room_for(words, tmp_path, mon
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", refuse)
-    with pytest.raises(SystemExit) as end:
-        main([*words.format(store=tmp_path / "s.sqlite").split(), "--out", "out"])
-    assert end.value.code == 1
-    last = capsys.readouterr().err.splitlines()[-1]
+    text = f"mapper {words} --out out"
+    code, _, err = in_process(text.format(store=tmp_path / "s.sqlite").split())
+    assert code == 1
+    last = err.splitlines()[-1]
     assert re.fullmatch(r"error: out/\w+\.\w+: No space left on device", last)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_of_an_option_given_twice_the_last_value_is_blamed(capsys):
-    for words in ("--seed 3 --seed x", "--seed=3 --seed=x"):
-        with pytest.raises(SystemExit):
-            main(["explore", "--network", "mlp", "--pes", "8", *words.split()])
-        err = capsys.readouterr().err
-        assert err.startswith("error: --seed: got 'x', the last of 2 values given; ")

@@ -3,7 +3,7 @@
 import json
 
 from maestro_env import bench_digest
-from tests.hostile.rows import Row
+from tests.hostile.rows import Row, table
 
 HEAD = """
 from dataclasses import dataclass, replace
@@ -88,24 +88,24 @@ FILES = {
 }
 """Result files, and what is said of each."""
 
+COMMANDS = {
+    "mapper": {
+        "validate --bench missing.json": "not found",
+        "validate --certificate x --bench f.json": "--certificate too",
+        "bench": "Missing argument",
+        "bench gaa": "Did you mean 'ga'",
+        "bench optimal": "has no gap",
+        "bench ga:population=0": "population",
+        "bench no_such_module:Mine": "there is no module",
+        "bench ga --out .": "is a folder",
+    },
+}
 ROWS = [
     *(_searcher(name, *row) for name, row in WRONG.items()),
     *(
         Row("mapper validate --bench f.json", says, files={"f.json": text})
         for text, says in FILES.items()
     ),
-    Row("mapper validate --bench missing.json", "not found"),
-    Row("mapper validate --bench .", "is a folder"),
-    Row("mapper validate 3 --bench f.json", "got a run", files={"f.json": "{}"}),
-    Row("mapper validate --certificate x --bench f.json", "--certificate too"),
-    Row("mapper bench", "Missing argument"),
-    Row("mapper bench gaa", "Did you mean 'ga'"),
-    Row("mapper bench optimal", "has no gap"),
-    Row("mapper bench ga:population=0", "population"),
-    Row("mapper bench ga:population=[1]", "population"),
-    Row("mapper bench ga --seeds 0", "seeds"),
-    Row("mapper bench ga --beside gaa", "Did you mean 'ga'"),
-    Row("mapper bench no_such_module:Mine", "there is no module"),
-    Row("mapper bench ga --out no/such/folder/f.json --beside ,", "expected one of"),
-    Row("mapper bench ga --out .", "is a folder"),
+    *table(COMMANDS),
+    Row("mapper validate 3 --bench f.json", "got a run", {"f.json": "{}"}),
 ]

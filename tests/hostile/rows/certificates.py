@@ -19,48 +19,43 @@ LEVELS = Path(__file__).parent / "levels.cert"
 """A certificate on a list of levels, version 2."""
 with zipfile.ZipFile(LEVELS) as _file:
     DEEP_CLAIM, DEEP_TREE = _file.read("certificate.json"), _file.read("tree.bin")
-DEEP_LEVELS = json.loads(DEEP_CLAIM)["problem"]["accelerator"]["levels"]
+DEEP = json.loads(DEEP_CLAIM)["problem"]
 
 
-def packed(claim: bytes | str, tree: bytes = TREE, **more: bytes) -> bytes:
-    """A certificate's file."""
+def zipped(parts: dict[str, bytes | str]) -> bytes:
+    """A file of these parts."""
     stream = io.BytesIO()
-    parts = {"certificate.json": claim, "tree.bin": tree, **more}
     with zipfile.ZipFile(stream, "w") as file:
         for name, part in parts.items():
             file.writestr(zipfile.ZipInfo(name), part)
     return stream.getvalue()
 
 
-def at(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    """Sets one member of a claim."""
+def packed(claim: bytes | str, tree: bytes = TREE, **more: bytes) -> bytes:
+    """A certificate's file."""
+    return zipped({"certificate.json": claim, "tree.bin": tree, **more})
+
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def at(path: str, *value: Any) -> Change:
+    """Sets one member of a claim; without a value it removes the member."""
 
     def change(claim: dict[str, Any]) -> None:
         inside: Any = claim
         *outer, last = (int(key) if key.isdecimal() else key for key in path.split("."))
         for key in outer:
             inside = inside[key]
-        inside[last] = value
+        if value:
+            inside[last] = value[0]
+        else:
+            del inside[last]
 
     return change
 
 
-def without(path: str) -> Callable[[dict[str, Any]], None]:
-    """Removes one member of a claim."""
-
-    def change(claim: dict[str, Any]) -> None:
-        inside: Any = claim
-        *outer, last = path.split(".")
-        for key in outer:
-            inside = inside[key]
-        del inside[last]
-
-    return change
-
-
-def claim_with(
-    change: Callable[[dict[str, Any]], None], text: bytes = CLAIM, tree: bytes = TREE
-) -> bytes:
+def claim_with(change: Change, text: bytes = CLAIM, tree: bytes = TREE) -> bytes:
     """The file of a changed claim."""
     claim = json.loads(text)
     change(claim)
@@ -77,87 +72,54 @@ def flipped(content: bytes, place: int) -> bytes:
 WHOLE = GOOD.read_bytes()
 TEXT = CLAIM.decode()
 
-CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
-    *((at("version", v), "version is") for v in (True, 1.0, "1", 3, None, [1])),
-    *((at("size", v), "size: got") for v in (7, 7.0, "0", "-1", "1.5", "٣", None)),
-    *((at("value", v), "value: got") for v in (-1, "nan", "1", True, None, [1], "-inf")),
-    *((at("bound", v), "bound: got") for v in (-1, "0", False, {}, "Infinity")),
-    *((at("tree.boxes", v), "tree.boxes") for v in (1, 909.0, "909", True, -1, 0)),
+CLAIMS: list[tuple[Change, str]] = [
+    *((at("version", v), "version is") for v in (True, "1", 3)),
+    *((at("size", v), "size: got") for v in (7, "-1", "1.5", "٣")),
+    *((at("value", v), "value: got") for v in (-1, "nan", True, None)),
+    *((at("bound", v), "bound: got") for v in (-1, "0", {}, "Infinity")),
+    *((at("tree.boxes", v), "tree.boxes") for v in (1, 909.0, True, 0)),
     *((at("tree.sha256", v), "sha256") for v in ("0", 5, "0" * 64)),
     (at("format", "x"), "expected the format"),
     (at("more", 1), "unknown field 'more'"),
-    (at("tree.more", 1), "unknown field 'more'"),
-    (at("problem.more", 1), "unknown field 'more'"),
     (at("problem.space.more", 1), "unknown field 'more'"),
     (at("mapping.more", 1), "unknown field 'more'"),
     (at("problem.space.only", 5), "problem.space.only: got 5"),
-    (at("problem.space.tiles", 5), "problem.space.tiles: got 5"),
-    (at("problem.space.co_search", "num_pes"), "problem.space.co_search: got 'num_pes'"),
-    (at("problem.space.full", 1), "problem.space.full: got 1"),
-    (at("problem.limits", [3]), r"problem.limits: got \[3\]"),
     (at("problem.limits", {"max_latency_cycles": "9"}), "max_latency_cycles: got '9'"),
-    (at("problem.limits", {"max_latency_cycles": True}), "max_latency_cycles: got True"),
     (at("problem.cost_model_options", []), r"cost_model_options: got \[\]"),
     (at("problem.cost_model_options.threads", 2), "threads"),
-    (at("problem.objective", 3), "problem.objective: got 3"),
-    (at("problem.layer_name", ["x"]), "problem.layer_name: got"),
     (at("problem.layer.K", 3.0), "K: got 3.0"),
-    (at("problem.layer.K", "3"), "K: got '3'"),
-    (at("problem.layer.K", True), "K: got True"),
     (at("problem.layer.Q", 1), "unknown field 'Q'"),
-    (at("problem.layer.name", [3]), "problem.layer.name: got"),
     (at("problem.accelerator.name", {}), "problem.accelerator.name: got"),
     (at("problem.layer", 3), "problem.layer: got 3"),
     (at("problem", {}), "missing problem.layer"),
-    (at("problem.accelerator", []), "problem.accelerator: got"),
     (at("problem.accelerator.num_pes", 4.0), "num_pes: got 4.0"),
     (at("problem.accelerator.pes", 4), "unknown field 'pes'"),
     (at("mapping.cluster_size", True), "mapping.cluster_size: got True"),
-    (at("mapping.cluster_size", 1.0), "mapping.cluster_size: got 1.0"),
     (at("mapping.tiles.0.K", "1"), "mapping.tiles.0.K: got '1'"),
     (at("mapping.orders", 3), "mapping.orders"),
     (at("mapping", "none"), "mapping: got 'none'"),
-    (at("versions", 3), "versions: got 3"),
-    (without("bound"), "bound missing"),
-    (without("problem.limits"), "problem.limits missing"),
-    (without("mapping.tiles"), "mapping.tiles missing"),
+    (at("bound"), "bound missing"),
+    (at("version", 2), "problem.space: unknown field 'parallel'"),
+    (at("problem.accelerator", DEEP["accelerator"]), "expected 2: the"),
+    (at("mapping", json.loads(DEEP_CLAIM)["mapping"]), "mapping: unknown field 'version'"),
+    (at("mapping.tiles"), "mapping.tiles missing"),
 ]
 
-MORE_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
-    (at("version", 2), "problem.space: unknown field 'parallel'"),
-    (
-        at("problem.accelerator", json.loads(DEEP_CLAIM)["problem"]["accelerator"]),
-        "expected 2: the",
-    ),
-    (at("mapping", json.loads(DEEP_CLAIM)["mapping"]), "mapping: unknown field 'version'"),
-]
-DEEP_CLAIMS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
+DEEP_CLAIMS: list[tuple[Change, str]] = [
     (at("version", 1), "version is 1|unknown field|mapping"),
     (at("version", 3), "version is 3, expected 1 or 2"),
-    (
-        at("problem.accelerator", json.loads(CLAIM)["problem"]["accelerator"]),
-        "expected 1: the chip",
-    ),
+    (at("problem.accelerator", json.loads(CLAIM)["problem"]["accelerator"]), "expected 1: the"),
     (at("mapping", json.loads(CLAIM)["mapping"]), "unknown field 'orders'"),
-    (at("mapping.levels", []), "mapping.levels: got"),
     (at("mapping.levels.0.level", 3), "mapping.levels.0.level: got 3"),
+    (at("mapping.levels", []), "mapping.levels: got"),
     (at("mapping.levels.0.parallel", [{"dim": "K", "axis": -1}]), "axis: got -1"),
     (at("mapping.levels.0.parallel", [{"dim": "Q"}]), "dim: got 'Q'"),
     (at("mapping.levels.0.tiles", {"K": 0}), "tiles.K: got 0"),
     (at("mapping.levels.0.keeps", ["weights"]), "keeps"),
-    (at("mapping.levels.0.more", 1), "unknown field 'more'"),
     (at("problem.space.parallel", "KC"), "unknown field 'parallel'"),
-    (at("problem.space.uneven", True), "unknown field 'uneven'"),
     (at("problem.accelerator.levels.1.name", "DRAM"), "DRAM"),
     (at("problem.accelerator.levels.1.fanout.units", 1 << 70), "units"),
-    (at("tree.boxes", len(DEEP_TREE)), "tree.boxes is"),
-    (
-        at(
-            "problem.accelerator.levels",
-            json.loads(DEEP_CLAIM)["problem"]["accelerator"]["levels"][::2],
-        ),
-        "input is kept nowhere",
-    ),
+    (at("problem.accelerator.levels", DEEP["accelerator"]["levels"][::2]), "input is kept no"),
     (
         at("problem.accelerator.levels.1.fanout", {"axes": [{"size": 2, "dims": "K"}]}),
         "levels.Global: fanout.axes.0: got",
@@ -173,15 +135,12 @@ TEXTS: list[tuple[str, str]] = [
     (TEXT.replace('"K": 4', '"K": 4, "K": 4', 1), "'K' is given twice"),
     (TEXT.replace('"limits": {}', '"limits": {"max_latency_cycles": NaN}', 1), "holds NaN"),
     ("[]", "expected the format"),
-    ("3", "expected the format"),
     ("", "not valid JSON"),
 ]
 
 FILES: list[tuple[bytes, str]] = [
     (b"", "damaged or no certificate"),
-    (WHOLE[:300], "damaged or no certificate"),
     (flipped(WHOLE, 60), "damaged or no certificate"),
-    (packed(CLAIM, TREE[:-1]), "its sha256 is not the one"),
     (packed(CLAIM).replace(b"certificate.json", b"certificate.jsom"), "has no certificate"),
     (packed(CLAIM, TREE, extra=b"x"), "has a part 'extra'"),
 ]
@@ -198,25 +157,21 @@ NETWORK = {
 
 def network_file(part: bytes = WHOLE, more: dict[str, bytes] | None = None, **claim: Any) -> bytes:
     """A network's certificate of one shape."""
-    stream = io.BytesIO()
-    text = json.dumps(NETWORK | claim).encode()
-    with zipfile.ZipFile(stream, "w") as file:
-        for name, content in {"network.json": text, "shape-1.cert": part, **(more or {})}.items():
-            file.writestr(zipfile.ZipInfo(name), content)
-    return stream.getvalue()
+    text = json.dumps(NETWORK | claim)
+    return zipped({"network.json": text, "shape-1.cert": part, **(more or {})})
 
 
 NETWORKS: list[tuple[bytes, str]] = [
-    (network_file(version=2), "version is 2, expected 1"),
-    (network_file(format="other"), "expected the format"),
     (network_file(counts=[]), "counts"),
+    (network_file(format="other"), "expected the format"),
+    (network_file(version=2), "version is 2, expected 1"),
+    (network_file(unknown=1), "unknown field 'unknown'"),
+    (network_file(value="inf"), "value"),
     (network_file(counts=[0]), "counts.0: got 0"),
     (network_file(counts=[1, 1]), "names 2 shapes"),
-    (network_file(value="inf"), "value"),
     (network_file(more={"extra": b"x"}), "and nothing else"),
     (network_file(part=b"PK"), "shape-1.cert: damaged or no certificate"),
     (network_file(part=packed(CLAIM, TREE[:-1])), "shape-1.cert: .*sha256"),
-    (network_file(unknown=1), "unknown field 'unknown'"),
     (flipped(network_file(), 60), "damaged"),
 ]
 
@@ -238,28 +193,18 @@ GRAPH = b"layers:\n  - {name: a, kind: gemm, M: 4, N: 4, K: 4, inputs: ['']}\n"
 
 def kept_file(graph: bytes = GRAPH, more: dict[str, bytes] | None = None, **claim: Any) -> bytes:
     """A certificate of tensors that stay, of one part."""
-    stream = io.BytesIO()
-    text = json.dumps(KEPT | claim).encode()
-    parts = {"kept.json": text, "network.yaml": graph, "shape-1.cert": WHOLE, **(more or {})}
-    with zipfile.ZipFile(stream, "w") as file:
-        for name, content in parts.items():
-            file.writestr(zipfile.ZipInfo(name), content)
-    return stream.getvalue()
+    text = json.dumps(KEPT | claim)
+    parts = {"kept.json": text, "network.yaml": graph, "shape-1.cert": WHOLE}
+    return zipped({**parts, **(more or {})})
 
 
 KEPTS: list[tuple[bytes, str]] = [
-    (kept_file(version=2), "version is 2, expected 1"),
     (kept_file(format="other"), "expected the format"),
     (kept_file(objective="area"), "objective"),
-    (kept_file(passes="some"), "passes"),
-    (kept_file(mappings=[]), "mappings"),
-    (kept_file(mappings=[{}]), "mappings"),
     (kept_file(stays="a"), "stays"),
     (kept_file(prices=[-1.0]), "prices"),
-    (kept_file(shapes=0), "shapes: got 0"),
     (kept_file(shapes=2), "names 2 shapes"),
     (kept_file(more={"extra": b"x"}), "and nothing else"),
-    (kept_file(unknown=1), "unknown field 'unknown'"),
     (kept_file(graph=b"\xff"), "network.yaml"),
     (kept_file(graph=GRAPH.replace(b"''", b"b")), "network.yaml: .*'b', which is never written"),
     (kept_file(graph=GRAPH.replace(b"''", b"a")), "network.yaml: .*expected no cycle"),
@@ -269,7 +214,6 @@ KEPTS: list[tuple[bytes, str]] = [
 ROWS = [
     *(Row(WORDS, says, files={"c.cert": content}) for content, says in (*NETWORKS, *KEPTS)),
     *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in CLAIMS),
-    *(Row(WORDS, says, files={"c.cert": claim_with(change)}) for change, says in MORE_CLAIMS),
     *(
         Row(WORDS, says, files={"c.cert": claim_with(change, DEEP_CLAIM, DEEP_TREE)})
         for change, says in DEEP_CLAIMS

@@ -75,10 +75,23 @@ def products(*edges: Sequence[str]) -> bytes:
     )
 
 
-LISTS = ([1], [1, 1, 1], [1, 1, 1, 1, 1], [0, 1], [-1, 1])
+ATTRIBUTES: dict[str, tuple[Any, ...]] = {
+    "strides": ([1], [1, 1, 1], [0, 1]),
+    "dilations": ([1], [-1, 1]),
+    "pads": ([1], [1, 1, 1], [-1, 0, 0, 0], [0, 0, 0, -9]),
+    "kernel_shape": ([5, 5], [3], [0, 3], [3, 4]),
+    "group": (0, -1, 2.5, 3, "two", [1]),
+    "auto_pad": ("SAME", "", 3),
+}
+"""Attributes of a convolution, and values that it does not take."""
+LACKING = {
+    "Conv ConvTranspose ConvInteger QLinearConv": [1, 4, 8, 8],
+    "Gemm MatMul MatMulInteger QLinearMatMul Attention": [4, 8],
+}
+"""Operators and their only operand's shape."""
 
 
-def operators() -> list[Row]:
+def operator_rows() -> list[Row]:
     """Operators whose attributes and operands contradict each other, or follow the data."""
     keep = "mapper search --fuse keep --network m.onnx"
     axis = model("Gemm", {"x": ["batch", 4], "w": [4, 5]})
@@ -90,95 +103,58 @@ def operators() -> list[Row]:
     row("'to a' reads 'a', which it writes itself", products("aa")),
     Row(keep, "input 'x' has axes without a value: batch", files={"m.onnx": axis}),
     *(
-        row(f"node 'it' .Conv.: {name}: got .* expected 2 whole|{name}|contradict", data)
-        for name in ("strides", "dilations")
-        for values in LISTS
-        if (data := model("Conv", CONV, **{name: values}))
-    ),
-    *(
-        row("pads: got .* expected 4 whole numbers|contradict", model("Conv", CONV, pads=values))
-        for values in ([1], [1, 1], [1, 1, 1], [1] * 5, [-1, 0, 0, 0], [0, 0, 0, -9])
-    ),
-    *(
-        row("kernel_shape: got|contradict", model("Conv", CONV, kernel_shape=values))
-        for values in ([5, 5], [3], [3, 3, 3], [0, 3], [3, 4])
-    ),
-    *(
-        row("group: got|weight: got|contradict", model("Conv", CONV, group=value))
-        for value in (0, -1, 2.5, 3, 4, "two", [1])
-    ),
-    *(
-        row("auto_pad: got|contradict", model("Conv", CONV, auto_pad=value))
-        for value in ("SAME", "same_upper", "", 3)
+        row(f"{name}: got|weight: got|contradict", model("Conv", CONV, **{name: value}))
+        for name, values in ATTRIBUTES.items()
+        for value in values
     ),
     *(
         row("weight: got|contradict", model("Conv", {"x": [1, 4, 8, 8], "w": [6, channels, 3, 3]}))
-        for channels in (1, 3, 5, 8)
+        for channels in (1, 8)
     ),
     *(
         row("expected|contradict|larger|without a value", model("Conv", {"x": x, "w": w}))
         for x, w in (
-            ([4, 8, 8], [6, 4, 3, 3]),
-            ([1, 4], [6, 4]),
-            ([], [6, 4, 3, 3]),
-            ([0, 4, 8, 8], [6, 4, 3, 3]),
-            ([1, 4, 2, 2], [6, 4, 3, 3]),
-            ([1, 4, 8, 8], [6, 4]),
-            ([1, 4, 8, 8], []),
-            ([1, 4, 8, 8], [0, 4, 3, 3]),
-            ([1, 4, 8, 8, 8, 8], [6, 4, 3, 3, 3, 3]),
-            ([1, 0, 8, 8], [6, 0, 3, 3]),
+            ([4, 8, 8], [6, 4, 3, 3]), ([1, 4], [6, 4]), ([], [6, 4, 3, 3]),
+            ([0, 4, 8, 8], [6, 4, 3, 3]), ([1, 4, 2, 2], [6, 4, 3, 3]), ([1, 4, 8, 8], [6, 4]),
+            ([1, 4, 8, 8], []), ([1, 4, 8, 8, 8, 8], [6, 4, 3, 3, 3, 3]),
         )
     ),
     *(
         row("not known|expected|contradict", model(operator, shapes))
         for operator in ("Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum")
-        for shapes in ({"x": None, "w": [6, 4, 3, 3]}, {"x": None, "w": None}, {"x": None})
+        for shapes in ({"x": None, "w": [6, 4, 3, 3]}, {"x": None})
     ),
     *(
-        row("inputs: got|expected|contradict", model(operator, {"x": [1, 4, 8, 8]}))
-        for operator in ("Conv", "ConvTranspose", "ConvInteger", "QLinearConv")
-    ),
-    *(
-        row("inputs: got|expected|contradict", model(operator, {"x": [4, 8]}))
-        for operator in ("Gemm", "MatMul", "MatMulInteger", "QLinearMatMul", "Attention")
+        row("inputs: got|expected|contradict", model(operator, {"x": shape}))
+        for operators, shape in LACKING.items()
+        for operator in operators.split()
     ),
     *(
         row("axis|axes|contradict|differ|expected", model("MatMul", {"x": x, "w": w}))
         for x, w in (
-            ([], []),
-            ([], [4]),
-            ([4], []),
-            ([3, 4], [5, 6]),
-            ([2, 3, 4], [3, 4, 5]),
-            ([2, 0], [0, 3]),
+            ([], [4]), ([4], []), ([3, 4], [5, 6]), ([2, 3, 4], [3, 4, 5]), ([2, 0], [0, 3]),
         )
     ),
     *(
         row("expected|contradict|differ", model("Gemm", {"x": x, "w": w}, **given))
         for x, w, given in (
-            ([2, 3, 4], [4, 5], {}),
-            ([4], [4, 5], {}),
-            ([3, 4], [5, 6], {}),
-            ([3, 4], [4, 5], {"transA": -1}),
-            ([3, 4], [4, 5], {"transB": "yes"}),
-            ([3, 4], [4, 5], {"transB": 1}),
+            ([2, 3, 4], [4, 5], {}), ([3, 4], [5, 6], {}), ([3, 4], [4, 5], {"transA": -1}),
+            ([3, 4], [4, 5], {"transB": "yes"}), ([3, 4], [4, 5], {"transB": 1}),
         )
     ),
     row("equation: got None", model("Einsum", PRODUCT)),
     *(
         row("equation|contradict|operand|diagonal", model("Einsum", PRODUCT, equation=text))
         for text in (
-            "", "ij", "ijk", "ijk,kl,lm->im", "ij,kl->ijkl", "ijk,jl->il", "iij,kl->il",
-            "ijk,kl->iz", "i1k,kl->il", "...->...", "ijk,kl->iil", "ijk,kl->->il",
-            3, [1, 2],
+            "", "ijk,kl,lm->im", "ij,kl->ijkl", "ijk,jl->il", "iij,kl->il", "ijk,kl->iz",
+            "i1k,kl->il", "...->...", "ijk,kl->iil", "ijk,kl->->il", 3,
         )
     ),
     row("q_num_heads: got None", attention()),
     row("kv_num_heads: got None", attention(q_num_heads=4)),
     *(
         row("heads: got|inputs: got|contradict", attention(q_num_heads=q, kv_num_heads=kv))
-        for q, kv in ((0, 1), (1, 0), (5, 5), (4, 3), (-1, 1), (4, 7))
+        for q, kv in ((0, 1), (5, 5), (4, 3))
     ),
     *(
         row("heads|sizes: got", microsoft("Attention", {"x": [1, 6, 8], "w": [8, 24]}, **given))
@@ -202,9 +178,8 @@ def shapes() -> list[Row]:
     *(
         row("--shape", symbolic, words)
         for words in (
-            "--shape batch=0", "--shape batch=-1", "--shape batch=x", "--shape batch", "--shape =1",
-            "--shape batch=99999999999999999999999", "--shape batch=9999999999",
-            "--shape batch=1 --shape bach=2", "--shape batch=1.5", "--shape batch=",
+            "--shape batch=0", "--shape batch=x", "--shape batch", "--shape =1",
+            "--shape batch=9999999999", "--shape batch=1 --shape bach=2",
         )
     ),
     row("--tokens: .* expected a config.json", symbolic, "--tokens 5"),
@@ -239,19 +214,35 @@ def config(fields: Any, says: str, words: str = "") -> Row:
     )
 
 
-WRONG = (-4, 0, True, 1.5, "4", None, [4], {}, 10**12)
+WRONG = (0, True, 1.5, "4", None, [4], 10**12)
+FIELDS: tuple[tuple[dict[str, Any], str, tuple[Any, ...]], ...] = (
+    (LLAMA, "num_key_value_heads", (0, 3, 100)),
+    (LLAMA, "head_dim", (0, "x", 1.5)),
+    (LLAMA, "attention_bias", (1, "yes", None)),
+    (LLAMA, "tie_word_embeddings", (0, "no")),
+    (GPT2, "n_head", (0, 5)),
+    (GPT2, "n_layer", (0, True, 1_000_000)),
+    (VIT, "patch_size", (0, 64, "8")),
+    (VIT, "image_size", (0, None)),
+    (MIXTRAL, "sliding_window", (0, 1.5, "8")),
+    (MIXTRAL, "num_local_experts", (0, None)),
+    (MIXTRAL, "num_experts_per_tok", (0, 5, 4.0, True)),
+    (QWEN, "sliding_window", (0,)),
+    (DEEPSEEK, "kv_lora_rank", (0, None, "512")),
+    (DEEPSEEK, "moe_layer_freq", (2,)),
+)
+"""Fields of a configuration of a model, and values that they do not take."""
 CONFIGS = [
     *(
         config(BERT | {name: value}, f"{name}: got")
         for name in ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size")
         for value in WRONG
     ),
-    *(config(LLAMA | {"num_key_value_heads": n}, "value_heads: got") for n in (0, 3, 100, -1)),
-    *(config(LLAMA | {"head_dim": n}, "head_dim: got") for n in (0, -8, "x", 1.5)),
-    *(config(GPT2 | {"n_head": n}, "n_head: got|num_attention_heads: got") for n in (0, 5, -4)),
-    *(config(GPT2 | {"n_layer": n}, "n_layer: got") for n in (0, True, 1_000_000)),
-    *(config(VIT | {"patch_size": n}, "patch_size: got") for n in (0, -1, 64, "8")),
-    *(config(VIT | {"image_size": n}, "got") for n in (0, 4, None)),
+    *(
+        config(model | {name: value}, f"{name}: got|attention_heads: got")
+        for model, name, values in FIELDS
+        for value in values
+    ),
     *(config({k: v for k, v in BERT.items() if k != name}, f"{name} is missing") for name in BERT
       if name != "model_type"),
     config(BERT | {"num_hidden_layers": 1_000_000}, "num_hidden_layers: got 1000000"),
@@ -264,28 +255,17 @@ CONFIGS = [
     *(
         config(LLAMA, f"--{name}: got|{name}: got", f"--{name} {value}")
         for name in ("tokens", "cache", "batch")
-        for value in ("-1", "nan", "1.5", "99999999999", *(["0"] if name != "cache" else []))
+        for value in ("1.5", "99999999999")
     ),
     *(
-        config(BERT | {name: value}, f"{name}: got .* changes the layers")
-        for name, value in (
-            ("num_local_experts", 8), ("sliding_window", 9), ("is_encoder_decoder", True),
-            ("kv_lora_rank", 4), ("attention_chunk_size", 8),
+        config(model | {name: value}, f"{name}: got .* changes the layers")
+        for model, name, value in (
+            (BERT, "num_local_experts", 8), (BERT, "is_encoder_decoder", True),
+            (BERT, "kv_lora_rank", 4), (BERT, "attention_chunk_size", 8),
+            (LLAMA, "sliding_window", 16), (LLAMA, "num_experts", 8),
+            (LLAMA, "layer_types", ["full_attention"] * 2), (LLAMA, "add_cross_attention", True),
         )
     ),
-    *(
-        config(LLAMA | {name: value}, f"{name}: got .* changes the layers")
-        for name, value in (
-            ("sliding_window", 16), ("num_experts", 8), ("layer_types", ["full_attention"] * 2),
-            ("moe_intermediate_size", 8), ("add_cross_attention", True),
-        )
-    ),
-    *(config(LLAMA | {"attention_bias": v}, "attention_bias: got") for v in (1, "yes", None)),
-    *(config(LLAMA | {"tie_word_embeddings": v}, "tie_word_embeddings: got") for v in (0, "no")),
-    *(config(MIXTRAL | {"sliding_window": n}, "sliding_window: got") for n in (0, -1, 1.5, "8")),
-    *(config(MIXTRAL | {"num_local_experts": n}, "local_experts: got") for n in (0, -1, None)),
-    *(config(MIXTRAL | {"num_experts_per_tok": n}, "per_tok: got") for n in (0, 5, 4.0, True)),
-    config(QWEN | {"sliding_window": 0}, "sliding_window: got 0"),
     config(QWEN | {"layer_types": ["full_attention"]}, "layer_types: got 1 types, expected .* 2"),
     config(QWEN | {"layer_types": ["chunked", "full_attention"]}, "layer_types.0: got 'chunked'"),
     config(
@@ -294,8 +274,6 @@ CONFIGS = [
     ),
     config(DEEPSEEK | {"num_key_value_heads": 2}, "num_key_value_heads: got 2, expected"),
     config(DEEPSEEK | {"num_experts_per_tok": 17}, "per_tok: got 17, expected at most n_routed"),
-    *(config(DEEPSEEK | {"kv_lora_rank": n}, "kv_lora_rank: got") for n in (0, None, "512")),
-    config(DEEPSEEK | {"moe_layer_freq": 2}, "moe_layer_freq: got 2"),
     config({}, "model_type '' is not known"),
     config([], "expected the fields"),
     config(BERT | {"model_type": "bart"}, "Did you mean 'bert'"),
@@ -316,14 +294,13 @@ PASSES = [
         for name in ("tokens", "cache", "batch")
         for network, says in (
             ("mobilenetv2", "mobilenetv2 has no tokens and no cache; expected one of llama"),
-            ("gpt2", "gpt2 has no tokens and no cache"),
             ("net.yaml", f"net.yaml: {name}=4: its layers are fixed"),
         )
     ),
     *(
         Row(f"mapper search --network llama-3-8b --{name} {value}", f"{name}: got '?{value}")
         for name in ("tokens", "cache", "batch")
-        for value in ("-1", "nan", "inf", "2.5", "99999999999")
+        for value in ("nan", "99999999999")
     ),
     *(Row(f"mapper search --layer mlp.0 --{name} 4", f"--{name}: a single layer")
       for name in ("tokens", "cache", "batch")),
@@ -343,4 +320,4 @@ PASSES = [
     ),
 ]  # fmt: skip
 
-ROWS = [*CONFIGS, *PASSES, *(operators() + shapes() if find_spec("onnx") else [])]
+ROWS = [*CONFIGS, *PASSES, *(operator_rows() + shapes() if find_spec("onnx") else [])]

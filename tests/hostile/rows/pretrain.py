@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from mapper.pretrained.weights import _format
-from tests.hostile.rows import Row
+from tests.hostile.rows import Row, table
 
 PRETRAIN = "mapper pretrain --out a.safetensors"
 SEARCH = "mapper search --layer gemm:M=8,N=8,K=8 --method zero-shot --pretrained w.safetensors"
@@ -37,8 +37,6 @@ def twice(member: str) -> bytes:
 FIELDS = "card: expected the fields cost_model, .*got "
 WEIGHTS = [
     (FIELDS + "3", card("3")),
-    (FIELDS + "None", card("null")),
-    (FIELDS + "True", card("true")),
     (FIELDS + r"\['exact'\]", card('["exact"]')),
     (FIELDS + "'exact'", card('"exact"')),
     ("card: member 'seed' is given twice", card('{"seed": 1, "seed": 2}')),
@@ -57,43 +55,31 @@ WEIGHTS = [
     ("card: nested too deeply; expected at most 32 levels", card("[" * 100_000)),
     ("its arrays are not those of the agents", card("{}")),
     ("of another version .none, expected", weights(None)),
-    ("of another version .none, expected", weights({"card": "{}"})),
     ("of another version .1:2, expected", weights({"format": "1:2", "card": "{}"})),
-    ("no file of trained agents", weights({"format": _format()}, b"")),
     ("no file of trained agents", b""),
-    ("no file of trained agents", b"not safetensors"),
-    ("no file of trained agents", b"\xff" * 64),
     ("no file of trained agents", (2).to_bytes(8, "little") + b"[]"),
 ]
 
-COMMANDS = [
-    ("--cost-model maestro", "maestro: it only repeats the nest for N and G.*such as exact"),
-    ("--cost-model maestro --cpu-minutes 0.001", "it only repeats the nest"),
-    ("--cost-model maestro:guard=false", "it only repeats the nest"),
-    ("--cost-model simulator", "simulator: cannot map a training's layers.*such as exact"),
-    ("--cost-model maestro-binary", "maestro-binary"),
-    ("--cost-model exact:foo=1", "got option 'foo'"),
-    ("--cost-model exact:", "expected OPTION=VALUE"),
-    ("--cost-model ''", "--cost-model: got an empty word"),
-    ("--cost-modl exact", "No such option: --cost-modl.*--cost-model"),
-    ("--cpu-minutes -1", "got -1.0, expected a number above 0"),
-    ("--cpu-minutes many", "--cpu-minutes: got 'many'"),
-    ("--seed 1.5", "--seed: got '1.5'"),
-    ("--workers 0", "--workers: got '0'"),
-    ("--workers two", "--workers: got 'two'"),
-    ("--store .", "."),
-    ("--store nowhere/s.sqlite", "nowhere"),
-    ("--ray-address nonsense", "nonsense"),
-    ("exact", "unexpected extra argument"),
-    ("--budget 3", "No such option: --budget"),
-    ("--begin gone.safetensors", "--begin gone.safetensors: not found"),
-    ("--begin ''", "--begin: got an empty word"),
-]
-
+COMMANDS = {
+    "mapper pretrain": {
+        "--out a": "--out a: expected a name ending in .safetensors",
+    },
+    PRETRAIN: {
+        "--cost-model maestro": "maestro: it only repeats the nest for N and G.*such as exact",
+        "--cost-model maestro:guard=false": "it only repeats the nest",
+        "--cost-model simulator": "simulator: cannot map a training's layers.*such as exact",
+        "--cost-model maestro-binary": "maestro-binary",
+        "--cost-model exact:foo=1": "got option 'foo'",
+        "--cost-model exact:": "expected OPTION=VALUE",
+        "--cpu-minutes -1": "got -1.0, expected a number above 0",
+        "--store .": ".",
+        "--store nowhere/s.sqlite": "nowhere",
+        "--ray-address nonsense": "nonsense",
+        "--begin gone.safetensors": "--begin gone.safetensors: not found",
+        "--begin ''": "--begin: got an empty word",
+    },
+}
 ROWS = [
-    Row("mapper pretrain --out a", "--out a: expected a name ending in .safetensors"),
-    Row("mapper pretrain --out ''", "--out: got an empty word"),
-    Row("mapper pretrain --out a.safetensors.pkl", "expected a name ending in .safetensors"),
-    *(Row(f"{PRETRAIN} {words}", says) for words, says in COMMANDS),
-    *(Row(SEARCH, says, files={"w.safetensors": content}) for says, content in WEIGHTS),
+    *table(COMMANDS),
+    *(Row(SEARCH, says, {"w.safetensors": content}) for says, content in WEIGHTS),
 ]

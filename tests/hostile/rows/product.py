@@ -2,7 +2,7 @@
 
 import importlib.util
 
-from tests.hostile.rows import Row
+from tests.hostile.rows import Row, beside, table
 
 
 def onnx_bytes(shape: list[int | str], opset: int = 17, operator: str = "Conv") -> bytes:
@@ -23,30 +23,26 @@ def onnx_bytes(shape: list[int | str], opset: int = 17, operator: str = "Conv") 
 
 
 GOOD = onnx_bytes([1, 3, 8, 8])
+MODELS_GIVEN = {
+    "mapper import m.onnx": [
+        ({"m.onnx": GOOD[:-20]}, "m.onnx.*(truncated|no ONNX)"),
+        ({"m.onnx": onnx_bytes([1, 3, 8, 8], opset=999)}, "opset 999"),
+        ({"m.onnx": onnx_bytes(["batch", 3, 8, 8])}, "--shape batch=1"),
+    ],
+}
 MODELS = [
-    Row("mapper import m.onnx", "m.onnx.*(truncated|no ONNX)", files={"m.onnx": GOOD[:-20]}),
-    Row(
-        "mapper import m.onnx",
-        "opset 999",
-        files={"m.onnx": onnx_bytes([1, 3, 8, 8], opset=999)},
-    ),
-    Row(
-        "mapper import m.onnx",
-        "--shape batch=1",
-        files={"m.onnx": onnx_bytes(["batch", 3, 8, 8])},
-    ),
+    *beside(MODELS_GIVEN),
     Row(
         "mapper search --network m.onnx",
         "--shape batch=1",
-        files={"m.onnx": onnx_bytes(["batch", 3, 8, 8])},
+        {"m.onnx": onnx_bytes(["batch", 3, 8, 8])},
     ),
     Row(
         "mapper import m.onnx -o m.yaml",
         "no operator with multiply-accumulates",
-        files={"m.onnx": onnx_bytes([2], operator="Relu")},
+        {"m.onnx": onnx_bytes([2], operator="Relu")},
     ),
-    Row("mapper import m.onnx --shape batch=0", "--shape 'batch=0'", files={"m.onnx": GOOD}),
-    Row("mapper import m.onnx -o m.txt", "expected a name ending in .yaml", files={"m.onnx": GOOD}),
+    Row("mapper import m.onnx -o m.txt", "expected a name ending in .yaml", {"m.onnx": GOOD}),
 ]
 
 MAPPING = (
@@ -55,54 +51,44 @@ MAPPING = (
 )
 EXPLORE = "mapper explore --network mlp"
 OLD = "levels: {L1: {bytes: {input: 24, filter: 448, output: 48}}}\nnum_pes: 16\n"
+COMMANDS = {
+    "mapper": {
+        "import m.onnx": "m.onnx: not found",
+        "export --to zigzag": "expected one of: a folder of",
+        "export --mapping m.yaml --to zigzag": "needs --layer",
+        "export --run 3 --to zigzag --store none.sqlite": "no such file",
+        "search -l mlp.2 --cost-model-option double_buffer": "expected NAME=VALUE",
+        "search -l mlp.2 --cost-model-option doubel=false": "doubel",
+    },
+    EXPLORE: {
+        "": "no range is given.*--pes 64..1024",
+        "--pes 1024..64": "give 64..1024",
+        "--pes 65..100": "holds no power of two",
+        "--pes 16 -o edp": "--objectives: got 'edp'",
+        "--pes 16 -o edp,ares": "--objectives: got 'ares'.*Did you mean 'area'",
+        "--pes 16 -o area,power": "mappings are chosen for these",
+        "--pes 16 --draw nsga": "Did you mean 'nsga2'",
+        "--pes 16,32 --draw uniform": "Give --designs N",
+        "--pes 16,32 --draw all --designs 1": "drop one",
+        "--pes 16 --plot a.txt": "--plot a.txt: expected a name that ends in",
+        "--pes 16 --page a.txt": "--page a.txt: expected a name that ends in .html",
+        "--pes 16 --pretrained x": "--pretrained x: not found",
+        "--pes 16 --cost-model maestro": "area: cost model 'maestro'",
+        "--pes 16 --cost-model-option halo=1": "halo",
+    },
+}
 ROWS = [
     *(MODELS if GOOD else []),
-    Row("mapper import m.onnx", "m.onnx: not found"),
-    Row("mapper import m.json", "JSON", files={"m.json": "{"}),
-    Row("mapper import m.txt", "expected a .onnx model", files={"m.txt": "x"}),
-    Row(EXPLORE, "no range is given.*--pes 64..1024"),
-    Row(f"{EXPLORE} --pes 0", "--pes: got '0'"),
-    Row(f"{EXPLORE} --pes 1024..64", "give 64..1024"),
-    Row(f"{EXPLORE} --pes 65..100", "holds no power of two"),
-    Row(f"{EXPLORE} --pes 8..16:0", "--pes: got '0' in '8..16:0'"),
-    Row(f"{EXPLORE} --pes many", "--pes: got 'many'"),
-    Row(f"{EXPLORE} --l2 1.5", "--l2: got '1.5'"),
-    Row(f"{EXPLORE} --pes 1..2000000:1", "has more than 100,000 values"),
-    Row(f"{EXPLORE} --pes 16 -o edp", "--objectives: got 'edp'"),
-    Row(f"{EXPLORE} --pes 16 -o edp,ares", "--objectives: got 'ares'.*Did you mean 'area'"),
-    Row(f"{EXPLORE} --pes 16 -o area,power", "mappings are chosen for these"),
-    Row(f"{EXPLORE} --pes 16 --max-area 5", "--max-area: got '5'.*5mm2"),
-    Row(f"{EXPLORE} --pes 16 --max-power 5mm2", "--max-power: got '5mm2'.*500mW"),
-    Row(f"{EXPLORE} --pes 16 --draw nsga", "Did you mean 'nsga2'"),
-    Row(f"{EXPLORE} --pes 16,32 --draw uniform", "Give --designs N"),
-    Row(f"{EXPLORE} --pes 16,32 --draw all --designs 1", "drop one"),
-    Row(f"{EXPLORE} --pes 16 --plot a.txt", "--plot a.txt: expected a name that ends in"),
-    Row(f"{EXPLORE} --pes 16 --csv a.txt", "--csv a.txt: expected a name that ends in .csv"),
-    Row(f"{EXPLORE} --pes 16 --page a.txt", "--page a.txt: expected a name that ends in .html"),
-    Row(f"{EXPLORE} --pes 16 --pretrained x", "--pretrained x: not found"),
+    *table(COMMANDS),
+    Row("mapper import m.json", "JSON", {"m.json": "{"}),
     *(
         Row(f"{EXPLORE} --pes 16 --ray-address {there}", f"got '{there}', expected auto")
         for there in ("here", "ray://head:10001", ":6379", "head:port")
     ),
-    Row(f"{EXPLORE} --pes 16 --cost-model maestro", "area: cost model 'maestro'"),
-    Row(f"{EXPLORE} --pes 16 --cost-model-option halo=1", "halo"),
-    Row(
-        f"{EXPLORE} --l1 64 --accelerator c.yaml",
-        "design l1_bytes=64: ",
-        files={"c.yaml": OLD},
-    ),
-    Row("mapper explore --network mlpp --pes 16", "Did you mean 'mlp'"),
-    Row("mapper export --to zigzag", "expected one of: a folder of"),
-    Row("mapper export x --to zigzg", "Did you mean 'zigzag'"),
-    Row("mapper export x --to zigzag", "x: holds no manifest.json"),
-    Row("mapper export x --run 3 --to zigzag", "expected one of: a folder of"),
-    Row("mapper export --run 3 --to zigzag --store none.sqlite", "no such file"),
-    Row("mapper export --mapping m.yaml --to zigzag", "needs --layer"),
-    Row("mapper search -l mlp.2 --cost-model-option double_buffer", "expected NAME=VALUE"),
-    Row("mapper search -l mlp.2 --cost-model-option doubel=false", "doubel"),
+    Row(f"{EXPLORE} --l1 64 --accelerator c.yaml", "design l1_bytes=64: ", {"c.yaml": OLD}),
     Row(
         "mapper evaluate -l mlp.2 --mapping m.yaml --cost-model all --cost-model-option a=1",
         "give one --cost-model",
-        files={"m.yaml": MAPPING},
+        {"m.yaml": MAPPING},
     ),
 ]
