@@ -4,19 +4,23 @@
     python -m benchmarks network_brute --inputs 4 --out docs/data/network-brute-inputs.csv
 
 100 random networks of 2 to 5 small layers, half of them with residual edges, on random chips: all
-choices of what stays and all mappings of all layers are enumerated (tests/mapper/staying.py), and
-the least latency, energy and energy-delay product of the network compared with what
+choices of what stays and all mappings of all layers are enumerated (tests/mapper/network_brute.py),
+and the least latency, energy and energy-delay product of the network compared with what
 `mapper.staying` proves. Over several inputs all sets of filters that stay are enumerated besides.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from benchmarks.frame import Row, Table
 from mapper.staying.filter_sets import RepeatedProblem
 from mapper.staying.network_optimum import NetworkProblem
-from tests.mapper.staying import beside_brute, brute, counted_brute, prove_here, small
+from mapper.staying.shape_facts import ENERGY
+from tests.baselines.proofs import every_action
+from tests.mapper.network_brute import NetworkBrute, beside_brute, prove_here
+from tests.mapper.small_networks import small
 
 SAME = 1e-9
 
@@ -27,7 +31,9 @@ def row_of(given: Any, seed: int) -> Row:
     net = NetworkProblem(graph, setting, prove_here, counted)
     if given.inputs > 1:
         net = RepeatedProblem(graph, setting, prove_here, counted, inputs=given.inputs)
-    found = beside_brute(net, brute(graph, setting, counted, given.inputs))
+    brute = NetworkBrute(graph, setting, counted, inputs=given.inputs)
+    found = beside_brute(net, brute.best())
+    problems = [setting.problem(one, frozenset(), math.inf, ENERGY) for one in graph.layers]
     same = [abs(one.value / best - 1) <= SAME for one, best in found]
     return {
         "layers": len(graph.layers),
@@ -36,7 +42,7 @@ def row_of(given: Any, seed: int) -> Row:
         "rooms": len(net.rooms),
         "inputs": given.inputs,
         "passes": "counted" if counted else "free",
-        "mappings": counted_brute(graph, setting),
+        "mappings": sum(len(some) for one in problems for some in every_action(one)),
         "choices": 2 ** len(net.rooms),
         **dict(zip(("latency", "energy", "edp"), map(int, same), strict=True)),
         "gap": max(one.gap for one, _ in found),

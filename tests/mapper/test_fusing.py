@@ -27,14 +27,13 @@ from mapper.fusing.fused_group import groups_of
 from mapper.fusing.fused_network import FusedProblem
 from mapper.fusing.group_costs import GroupTilings
 from mapper.fusing.part_floors import least_cycles
-from mapper.staying.shape_facts import ENERGY, LATENCY
+from mapper.staying.shape_facts import ENERGY
 from mapper.staying.stay_proof import StayProof, StaySetting
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
 from tests.hostile.test_hostile import in_process
-from tests.mapper.fused_brute import FusedBrute, long_attention, small_attention, small_chain
-from tests.mapper.fused_chains import random_tiling
-from tests.mapper.staying import prove_here
+from tests.mapper.network_brute import NetworkBrute, beside_brute, prove_here
+from tests.mapper.small_networks import long_attention, random_tiling, small_attention, small_chain
 from tests.mapper.test_search_kept import NET
 
 Small = Callable[[int], tuple[NetworkGraph, StaySetting]]
@@ -64,20 +63,18 @@ def test_tilings_compute_and_hold_what_their_execution_does() -> None:
 )
 def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None:
     graph, setting = small(seed)
-    best = FusedBrute(graph, setting).best()
     net = FusedProblem(graph, setting, prove_here)
-    energy, latency, product = net.sum(ENERGY), net.sum(LATENCY), net.product()
-    assert energy.value == pytest.approx(min(e for e, _ in best), rel=1e-9)
-    assert latency.value == pytest.approx(min(t for _, t in best), rel=1e-9)
-    assert product.value == pytest.approx(min(e * t for e, t in best), rel=1e-9)
-    assert any(step.fused for step in energy.steps)
-    if small is long_attention:
-        assert {step.fused.keys for step in energy.steps if step.fused} == {2}
-    for found in (energy, latency, product):
+    best = NetworkBrute(graph, setting, fused=True).best()
+    for found, least in beside_brute(net, best):
+        assert found.value == pytest.approx(least, rel=1e-9)
         assert found.gap == 0
         assert found.energy * found.latency == pytest.approx(
             sum(step.energy for step in found.steps) * sum(step.latency for step in found.steps)
         )
+    fused = [step.fused for step in net.sum(ENERGY).steps if step.fused]
+    assert fused
+    if small is long_attention:
+        assert {one.keys for one in fused} == {2}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +83,7 @@ def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None
 )
 def test_no_tiling_is_below_its_floor(small: Small, seed: int) -> None:
     graph, setting = small(seed)
-    brute = FusedBrute(graph, setting)
+    brute = NetworkBrute(graph, setting)
     for group in groups_of(graph, setting.chip)[0]:
         tilings = GroupTilings(setting, group, frozenset(), counted=False)
         energies, latencies = tilings.floors

@@ -15,8 +15,8 @@ from mapper.explore.traffic_curve import OPTIONS, SPACE, bounding_chip, traffic_
 from mapper.staying.shape_facts import ENERGY
 from mapper.staying.stay_proof import StaySetting
 from tests.hostile.test_hostile import in_process
-from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
-from tests.mapper.staying import all_costs, prove_here
+from tests.mapper.network_brute import NetworkBrute, all_costs, prove_here
+from tests.mapper.small_networks import small_attention, small_chain
 from tests.mapper.test_fusing import CHAIN, Small
 
 INF = float("inf")
@@ -75,7 +75,7 @@ def test_the_curve_of_fused_layers_is_that_of_brute_force(small: Small, seed: in
     capacity = int(drawn.two_levels.l2_bytes or 0)
     (point,) = traffic_curve(graph, drawn.chip, [capacity], prove_here, 0.0)
     setting = StaySetting(bounding_chip(drawn.chip, capacity), OPTIONS, SPACE)
-    best = min(energy for energy, _ in FusedBrute(graph, setting).best())
+    best = min(energy for energy, _ in NetworkBrute(graph, setting, fused=True).best())
     assert point.least["tiles"].value == pytest.approx(best, rel=1e-9)
     assert point.least["tiles"].value <= point.least["keep"].value <= point.least["none"].value
 
