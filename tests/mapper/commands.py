@@ -1,12 +1,17 @@
 """Commands of ``mapper``, run in this process."""
 
 import json
+import os
 import shlex
+import signal
+import time
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 from mapper import cli
+from marl_runs import Context
 
 
 def said(line: str, *more: str) -> tuple[int, str, str]:
@@ -30,3 +35,17 @@ def printed(line: str, *more: str, code: int = 0) -> str:
 def json_of(line: str, *more: str) -> Any:
     """What a command that ends well prints as JSON."""
     return json.loads(printed(line, *more, "--json"))
+
+
+def stopping(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Ctrl-C arrives with the batch that brings a search to so many samples."""
+    before = Context.record
+
+    def record(self: Context, actions: Any, values: Any) -> None:
+        before(self, actions, values)
+        if self.done >= after:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.25)  # progress is told, and a stop looked for, five times a second
+            self.progress(self.done)
+
+    monkeypatch.setattr(Context, "record", record)
