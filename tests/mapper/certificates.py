@@ -1,5 +1,6 @@
 """Certificates of problems, and lies about them."""
 
+import ast
 import json
 import zipfile
 from collections.abc import Callable
@@ -36,6 +37,26 @@ def spec_of(layer: Layer, chip: Any = EDGE, **more: Any) -> ProblemSpec:
 
 def certified(spec: ProblemSpec, **options: Any) -> Certificate:
     return make_certificate(spec, baselines.prove(spec.build(), record=True, **options))
+
+
+def imports_of(path: Path) -> list[tuple[str, str]]:
+    """Modules that a file imports, not only for its types, and the names that it takes of each."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for block in [node for node in ast.walk(tree) if isinstance(node, ast.If)]:
+        if ast.unparse(block.test) == "TYPE_CHECKING":
+            block.body = []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found += [(node.module or "", alias.name) for alias in node.names]
+    return found
+
+
+def changed(**fields: Any) -> Callable[[Any], Any]:
+    """A change of its own fields."""
+    return lambda c: replace(c, **fields)
 
 
 def in_problem(**fields: Any) -> Callable[[Certificate], Certificate]:
