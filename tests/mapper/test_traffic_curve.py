@@ -81,7 +81,7 @@ def test_the_curve_of_fused_layers_is_that_of_brute_force(small: Small, seed: in
 def test_the_curve_is_printed_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "net.yaml").write_text(CHAIN, encoding="utf-8")
-    words = "explore --network net.yaml --bound --l2 300,2k,64k --workers 1"
+    words = "explore --network net.yaml --bound --l2 300,64k --workers 1"
     points = json_of(f"{words} --csv c.csv --plot c.svg")["points"]
     image, filters, result = 2 * 24 * 24, 24 + 108 + 24, 2 * 22 * 22
     assert points[-1]["tiles_bytes"] == image + filters + result
