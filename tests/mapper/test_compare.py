@@ -208,7 +208,7 @@ def test_a_class_that_no_package_registers_is_compared(tmp_path):
         "    name = 'half'\n"
     )
     words = f"--layers {TINY} --methods random,halves:Half --budget 60 --seeds 1 --workers 2"
-    words += " --store runs.sqlite --format csv"
+    words += " --store runs.sqlite --format csv --timeout 0"
     command = [sys.executable, "-P", "-m", "mapper", "compare", *words.split()]  # -P: as it does
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

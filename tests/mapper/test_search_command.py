@@ -62,15 +62,10 @@ def test_every_objective_has_a_result_not_below_its_bound(objective: str) -> Non
 def test_the_manifest_makes_the_result_again() -> None:
     found = search_json("--option", "population=20", "--limit", "max_l1_bytes=400")
     manifest = found["manifest"]
-    described = manifest["problem"]
-    problem = Problem(
-        described["layer"],
-        Accelerator(**described["accelerator"]),
-        described["objective"],
-        described["cost_model"],
-        described["space"],
-        described["limits"],
-    )
+    described = dict(manifest["problem"])
+    described["accelerator"] = Accelerator(**described["accelerator"])
+    names = ("layer", "accelerator", "objective", "cost_model", "space", "limits")
+    problem = Problem(*(described[name] for name in names))
     value = problem.evaluate([manifest["best_action"]]).values[0]
     assert value == manifest["best_value"] == found["best"]["objective"]
     searcher = baselines.load(manifest["method"], **manifest["method_options"])
@@ -97,9 +92,8 @@ def test_text_begins_with_the_verdict() -> None:
 def test_verbose_shows_every_figure_with_its_bound() -> None:
     code, out, _ = search("--verbose")
     assert code == 0
-    for words in ("x bound", "mm²", "x the physical bound", "Accesses", "300 samples in"):
-        assert words in out
-    for words in ("PEs at work", "L1 of a PE", "parts of the space"):
+    figures = ("x bound", "mm²", "x the physical bound", "Accesses", "300 samples in")
+    for words in (*figures, "PEs at work", "L1 of a PE", "parts of the space"):
         assert words in out
 
 
@@ -110,9 +104,10 @@ def test_nothing_is_written_without_out(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_out_holds_a_mapping_that_evaluates_to_the_same_cost(tmp_path: Path) -> None:
+def test_out_holds_the_last_mapping_that_evaluates_to_the_same_cost(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "result"
-    found = search_json("--out", str(folder))
+    for seed in "12":
+        found = search_json("--out", str(folder), "--seed", seed)
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["manifest.json", "mapping.m", "mapping.yaml"]
     assert json.loads((folder / "manifest.json").read_text()) == found["manifest"]
@@ -120,14 +115,6 @@ def test_out_holds_a_mapping_that_evaluates_to_the_same_cost(tmp_path: Path) -> 
         cost = json_of(f"evaluate -l {LAYER} {option} {folder / file}")["costs"]["exact"]
         for figure in ("latency_cycles", "energy_nj", "area_um2"):
             assert cost[figure] == found["best"][figure]
-
-
-def test_a_second_result_replaces_the_first(tmp_path: Path) -> None:
-    search_json("--out", str(tmp_path), "--seed", "1")
-    second = search_json("--out", str(tmp_path), "--seed", "2")
-    assert len(list(tmp_path.iterdir())) == 3
-    assert json.loads((tmp_path / "manifest.json").read_text())["seed"] == 2
-    assert second["manifest"]["seed"] == 2
 
 
 def unwritable(tmp_path: Path) -> Path:
@@ -157,8 +144,7 @@ def test_no_feasible_mapping_is_exit_code_1_with_the_reasons(tmp_path: Path) -> 
     folder = tmp_path / "result"
     code, out, err = search("--l1-bytes", "1", "--out", str(folder))
     assert (code, out) == (1, "")
-    assert "no feasible mapping" in err
-    assert "L1" in err
+    assert all(words in err for words in ("no feasible mapping", "L1"))
     assert not folder.exists()
 
 
