@@ -7,8 +7,8 @@ by element (mapper/fusing/fused_execution.py): what every layer computes in ever
 be what is planned, and the room for what is held has to suffice. Each further row is a random
 network, of 2 or 3 small convolutions or (every other one) of scores, softmax and context, half of
 these with rows that are long for L2: all groups, tilings, tiles of keys, halos, filters that stay,
-tensors that stay and mappings are enumerated (tests/mapper/fused_brute.py), and the least latency,
-energy and energy-delay product compared with what `mapper.fusing` proves.
+tensors that stay and mappings are enumerated (tests/mapper/network_brute.py), and the least
+latency, energy and energy-delay product compared with what `mapper.fusing` proves.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ import numpy as np
 from benchmarks.frame import Table
 from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_network import FusedProblem
-from tests.mapper.fused_brute import FusedBrute, long_attention, small_attention, small_chain
-from tests.mapper.fused_chains import random_tiling
-from tests.mapper.staying import beside_brute, prove_here
+from tests.mapper.network_brute import NetworkBrute, beside_brute, prove_here
+from tests.mapper.small_networks import long_attention, random_tiling, small_attention, small_chain
 
 SAME = 1e-9
 
@@ -36,7 +35,7 @@ def row_of(given: Any, what: str) -> tuple[Any, ...]:
     make = (small_chain, small_attention, small_chain, long_attention)[seed % 4]
     graph, setting = make(seed)
     net = FusedProblem(graph, setting, prove_here)
-    found = beside_brute(net, FusedBrute(graph, setting).best())
+    found = beside_brute(net, NetworkBrute(graph, setting, fused=True).best())
     differ = [abs(one.value / best - 1) > SAME for one, best in found]
     fused = sum(any(step.fused for step in one.steps) for one, _ in found)
     return len(found), fused, sum(differ), max(one.gap for one, _ in found)

@@ -4,8 +4,8 @@
     python -m benchmarks network_brute --inputs 4 --out docs/data/network-brute-inputs.csv
 
 100 random networks of 2 to 5 small layers, half of them with residual edges, on random chips: all
-choices of what stays and all mappings of all layers are enumerated (tests/mapper/staying.py), and
-the least latency, energy and energy-delay product of the network compared with what
+choices of what stays and all mappings of all layers are enumerated (tests/mapper/network_brute.py),
+and the least latency, energy and energy-delay product of the network compared with what
 `mapper.staying` proves. Over several inputs all sets of filters that stay are enumerated besides.
 """
 
@@ -19,7 +19,8 @@ from mapper.staying.filter_sets import RepeatedProblem
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.shape_facts import ENERGY
 from tests.baselines.proofs import every_action
-from tests.mapper.staying import beside_brute, brute, prove_here, small
+from tests.mapper.network_brute import NetworkBrute, beside_brute, prove_here
+from tests.mapper.small_networks import small
 
 SAME = 1e-9
 
@@ -30,7 +31,8 @@ def row_of(given: Any, seed: int) -> tuple[Any, ...]:
     net = NetworkProblem(graph, setting, prove_here, counted)
     if given.inputs > 1:
         net = RepeatedProblem(graph, setting, prove_here, counted, inputs=given.inputs)
-    found = beside_brute(net, brute(graph, setting, counted, given.inputs))
+    brute = NetworkBrute(graph, setting, counted, inputs=given.inputs)
+    found = beside_brute(net, brute.best())
     same = [abs(one.value / best - 1) <= SAME for one, best in found]
     adds = sum(node.name.startswith("add") for node in graph.nodes)
     sizes = (len(graph.layers), len(graph.nodes), adds, len(net.rooms), given.inputs)

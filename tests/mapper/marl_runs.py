@@ -1,7 +1,13 @@
 """One small problem, and the samples that a search of it takes."""
 
+import hashlib
+import os
+import subprocess
+import sys
+
 import numpy as np
 
+import baselines
 from maestro_env import Problem
 
 
@@ -15,3 +21,20 @@ def samples_of(searcher, budget=400, seed=0):
     counted.on_evaluate = lambda batch, evaluation: actions.append(batch.copy())
     result = searcher.search(counted, budget, seed)
     return np.concatenate(actions), result
+
+
+def digest(method, budget, **options):
+    """A digest of all samples of a search, and its best value."""
+    actions, result = samples_of(baselines.load(method, **options), budget, 3)
+    return f"{hashlib.sha256(actions.tobytes()).hexdigest()} {result.best_value!r}"
+
+
+def digest_elsewhere(method, budget, **options):
+    """The same in another process, with other hashes of text."""
+    code = "from tests.mapper.marl_runs import digest\n"
+    code += f"print('digest', digest({method!r}, {budget}, **{options!r}))"
+    environment = {**os.environ, "PYTHONHASHSEED": "77"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("digest "))
+    return line.removeprefix("digest ")

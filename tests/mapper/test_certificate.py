@@ -1,9 +1,6 @@
 """Certificates: they hold, their checker finds every lie, and it runs nothing of the solver."""
 
-import ast
-import json
 import math
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,42 +8,36 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import baselines
-import cost_models
 import layers
 from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER
 from baselines.optimal import proving
 from cost_models import Accelerator
 from layers import Layer
 from mapper import certificate as package
-from mapper import cli
-from mapper.certificate import (
-    Certificate,
-    CertificateError,
-    check_certificate,
-    make_certificate,
-    read_certificate,
-    write_certificate,
+from mapper.certificate import Certificate, check_certificate
+from mapper.certificate.replay import Grid
+from tests.mapper import certificates
+from tests.mapper.certificates import (
+    EDGE,
+    Lies,
+    assert_kept,
+    assert_no_optimum,
+    assert_refused,
+    certified,
+    changed,
+    edit,
+    imports_of,
+    in_problem,
+    spec_of,
 )
-from mapper.search.problem_spec import ProblemSpec
+from tests.mapper.commands import printed, said
 
-EDGE = Accelerator.load("edge")
 CONV = Layer("conv", "CONV", 6, 4, 9, 7, 3, 3, stride=2)
 TAPS = Layer("taps", "CONV", 2, 2, 5, 4, 3, 2)
 FEW = Layer("few", "CONV", 2, 2, 3, 3, 2, 2)
 SMALL = Accelerator(2, 64, 400, 2, 1)
-
-
-def spec_of(layer: Layer, chip: Accelerator = EDGE, **more: Any) -> ProblemSpec:
-    options = dict(cost_models.load("exact").options)
-    fields = {"objective": "edp", "cost_model_options": options} | more
-    return ProblemSpec(layer, layer.name, chip, "chip", **fields).complete()
-
-
-def certified(spec: ProblemSpec, **options: Any) -> Certificate:
-    return make_certificate(spec, baselines.prove(spec.build(), record=True, **options))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -105,76 +96,40 @@ def test_an_empty_space_is_certified() -> None:
 
 
 def test_a_file_keeps_a_certificate_bit_by_bit(good: Certificate, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        write_certificate(tmp_path / name, good)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    again = read_certificate(tmp_path / "a")
-    assert np.array_equal(again.tree, good.tree)
-    assert replace(again, tree=good.tree) == good
-    assert (tmp_path / "a").stat().st_size < 100_000
+    assert_kept(good, tmp_path)
 
 
-def first(tree: np.ndarray, kind: Callable[[np.ndarray], np.ndarray]) -> int:
-    return int(np.flatnonzero(kind(tree))[0])
-
-
-def rules_out_all(good: Certificate) -> Certificate:
-    return replace(good, tree=np.full_like(good.tree[: _roots(good)], 255))
-
-
-def _roots(good: Certificate) -> int:
-    from mapper.certificate.replay import Grid
-
-    return len(Grid(good.problem.build().space).allocations)
+def all_ruled_out(good: Certificate) -> Certificate:
+    roots = len(Grid(good.problem.build().space).allocations)
+    return replace(good, tree=np.full_like(good.tree[:roots], 255))
 
 
 def with_byte(kind: Callable[[np.ndarray], np.ndarray], byte: int) -> Any:
     def change(good: Certificate) -> Certificate:
         tree = good.tree.copy()
-        tree[first(tree, kind)] = byte
+        tree[np.flatnonzero(kind(tree))[0]] = byte
         return replace(good, tree=tree)
 
     return change
 
 
-def other_mapping(good: Certificate) -> Certificate:
-    assert good.mapping is not None
-    return replace(good, mapping=replace(good.mapping, cluster_size=1))
-
-
-LIES = {
-    "a higher bound": (lambda c: replace(c, bound=c.bound * 1.01), "is above the value"),
-    "a lower value": (
-        lambda c: replace(c, value=c.value * 0.9, bound=c.bound * 0.9),
+LIES: Lies = certificates.LIES | {
+    "another mapping": (
+        lambda c: replace(c, mapping=replace(c.mapping, cluster_size=1)),
         r"value: .* is claimed, the model gives",
     ),
-    "another mapping": (other_mapping, r"value: .* is claimed, the model gives"),
-    "no mapping": (lambda c: replace(c, mapping=None), "there is none, but a value"),
-    "a smaller space": (lambda c: replace(c, size=c.size // 2), "mappings are claimed"),
-    "a tree that is cut": (lambda c: replace(c, tree=c.tree[:-1]), "some are missing"),
-    "a tree with more": (
-        lambda c: replace(c, tree=np.append(c.tree, np.uint8(255))),
-        "1 boxes too many",
-    ),
-    "all ruled out at once": (rules_out_all, "below the claimed bound"),
+    "no mapping": (changed(mapping=None), "there is none, but a value"),
+    "all ruled out at once": (all_ruled_out, "below the claimed bound"),
     "a split ruled out": (with_byte(lambda t: t < 16, 255), "ruled out whose bound|too many"),
     "a box called evaluated": (
         with_byte(lambda t: t == 255, 254),
         "of several structures is called evaluated",
     ),
     "a byte without meaning": (with_byte(lambda t: t == 255, 77), "byte 77 has no meaning"),
-    "another layer": (
-        lambda c: replace(c, problem=replace(c.problem, layer=layers.parse("mobilenetv2.5"))),
-        "mappings are claimed",
-    ),
-    "another chip": (
-        lambda c: replace(c, problem=replace(c.problem, accelerator=replace(EDGE, noc_bw=8))),
-        "the model gives",
-    ),
+    "another layer": (in_problem(layer=layers.parse("mobilenetv2.5")), "mappings are claimed"),
+    "another chip": (in_problem(accelerator=replace(EDGE, noc_bw=8)), "the model gives"),
     "a model without bounds": (
-        lambda c: replace(
-            c, problem=replace(c.problem, cost_model="maestro", cost_model_options={})
-        ),
+        in_problem(cost_model="maestro", cost_model_options={}),
         "value: .*the model gives|offers no bounds",
     ),
 }
@@ -182,64 +137,27 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES)
 def test_no_lie_passes(lie: str, good: Certificate) -> None:
-    change, says = LIES[lie]
-    with pytest.raises(CertificateError, match=says):
-        check_certificate(change(good))
+    assert_refused(check_certificate, LIES[lie], good)
 
 
 def test_a_worse_mapping_with_its_own_value_does_not_pass(good: Certificate) -> None:
-    """The tree proves a bound; nobody can claim a worse value as the optimum with it."""
-    problem = good.problem.build()
-    looked = problem.look(problem.space.sample(2000, 0))
-    row = int(np.argsort(looked.values)[3])
-    worse = replace(good, mapping=looked.mappings[row], value=float(looked.values[row]))
-    assert check_certificate(worse).gap > 0.01  # it holds for what it says: a gap
-    with pytest.raises(CertificateError):
-        check_certificate(replace(worse, bound=worse.value))
-
-
-def rewritten(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    with zipfile.ZipFile(path) as file:
-        claim, tree = json.loads(file.read("certificate.json")), file.read("tree.bin")
-    change(claim)
-    target = path.with_suffix(".changed")
-    with zipfile.ZipFile(target, "w") as file:
-        file.writestr("certificate.json", json.dumps(claim))
-        file.writestr("tree.bin", tree)
-    return target
+    assert_no_optimum(good, 1.01)
 
 
 def test_the_checker_runs_nothing_of_the_solver() -> None:
     for path in Path(package.__file__).parent.glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        typing_only = {
-            id(node)
-            for block in ast.walk(tree)
-            if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
-            for node in ast.walk(block)
-        }
-        for node in ast.walk(tree):
-            if id(node) in typing_only:
-                continue
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not any(name.split(".")[0] == "baselines" for name in names), path
+        modules = {module.split(".")[0] for module, _ in imports_of(path)}
+        assert "baselines" not in modules, path
 
 
 def test_the_command_line_writes_and_checks_certificates(tmp_path: Path) -> None:
     path = tmp_path / "proof.cert"
-    words = ["search", "-l", "mobilenetv2.2", "--certificate", str(path)]
-    made = CliRunner().invoke(cli.app, words)
-    assert made.exit_code == 0, made.output
-    assert f"wrote {path}" in made.stderr
-    checked = CliRunner().invoke(cli.app, ["validate", "--certificate", str(path)])
-    assert checked.exit_code == 0, checked.output
-    assert "mobilenetv2.2 on edge: 2.14493 J·cycles is the optimum" in checked.stdout
-    assert "together all 32,645,423,482,011,648 mappings" in checked.stdout
-    lie = rewritten(path, lambda claim: claim.update(size="7"))
-    checked = CliRunner().invoke(cli.app, ["validate", "--certificate", str(lie)])
-    assert checked.exit_code == 1
-    assert "✗" in checked.stdout
-    assert "7 mappings are claimed" in checked.stdout
-    found = CliRunner().invoke(cli.app, ["validate", "--certificate", str(lie), "--json"])
-    assert json.loads(found.stdout)["holds"] is False
+    assert f"wrote {path}" in said(f"search -l mobilenetv2.2 --certificate {path}")[2]
+    checked = printed(f"validate --certificate {path}")
+    assert "mobilenetv2.2 on edge: 2.14493 J·cycles is the optimum" in checked
+    assert "together all 32,645,423,482,011,648 mappings" in checked
+    edit(path, "certificate.json", size="7")
+    checked = printed(f"validate --certificate {path}", code=1)
+    assert "✗" in checked
+    assert "7 mappings are claimed" in checked
+    assert '"holds": false' in printed(f"validate --certificate {path} --json", code=1)

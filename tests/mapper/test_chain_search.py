@@ -14,21 +14,14 @@ from cost_models import CHAINS, PRESETS, load, load_chip, mapping_from
 from maestro_env import ChainSpace
 from mapper.results.verdicts import validate
 from marl_runs import Store
-from tests.mapper.commands import json_of, said
+from tests.mapper.commands import json_of, printed
 
-SEARCH = ("search", "--layer", "resnet18.5", "--method", "ga", "--budget", "300")
-
-
-def mapper(*words: str, code: int = 0) -> str:
-    """Standard output of a command."""
-    ended, out, err = said(*words)
-    assert ended == code, err
-    return out
+SEARCH = "search --layer resnet18.5 --method ga --budget 300"
 
 
 @pytest.mark.parametrize("chip", ["simba", "eyeriss-rs"])
 def test_what_is_found_is_a_file_that_costs_as_much(chip: str, tmp_path: Path) -> None:
-    found = json_of(*SEARCH, "-a", chip, "--out", str(tmp_path))
+    found = json_of(f"{SEARCH} -a {chip} --out {tmp_path}")
     mapping = mapping_from(yaml.safe_load((tmp_path / "mapping.yaml").read_text()))
     cost = load("exact").evaluate(layers.get("resnet18.5"), load_chip(chip), mapping)
     assert found["best"]["energy_nj"] == cost.energy_nj
@@ -42,11 +35,10 @@ def test_what_is_found_is_a_file_that_costs_as_much(chip: str, tmp_path: Path) -
 
 def test_a_folder_of_results_is_reported_with_the_front(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    on_chip = ("--network", "mlp", "-a", "simba")
-    mapper("search", *on_chip, "--method", "random", "--budget", "200", "--out", "out")
-    sweep = ("--sweep", "levels.InputBuffer.bytes=8k,16k")
-    mapper("explore", *on_chip, *sweep, "--timeout", "0", "--workers", "1", "--out", "out")
-    mapper("report", "out", "--out", "page.html")
+    printed("search --network mlp -a simba --method random --budget 200 --out out")
+    sweep = "--sweep levels.InputBuffer.bytes=8k,16k --timeout 0 --workers 1"
+    printed(f"explore --network mlp -a simba {sweep} --out out")
+    printed("report out --out page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "accelerator simba" in page
     assert "InputBuffer.bytes 8 kB" in page
@@ -55,11 +47,11 @@ def test_a_folder_of_results_is_reported_with_the_front(tmp_path: Path, monkeypa
 def test_a_file_with_a_chip_and_single_fields(tmp_path: Path) -> None:
     path = tmp_path / "chip.yaml"
     path.write_text(yaml.safe_dump(CHAINS["nvdla-cacc"].to_dict()))
-    whole = json_of(*SEARCH, "-a", str(path))
-    assert whole["best"] == json_of(*SEARCH, "-a", "nvdla-cacc")["best"]
-    half = json_of(*SEARCH, "-a", str(path), "--set", "levels.CBUF.bytes=16k")
+    whole = json_of(f"{SEARCH} -a {path}")
+    assert whole["best"] == json_of(f"{SEARCH} -a nvdla-cacc")["best"]
+    half = json_of(f"{SEARCH} -a {path} --set levels.CBUF.bytes=16k")
     assert half["best"]["objective"] != whole["best"]["objective"]
-    text = mapper(*SEARCH, "-a", str(path))
+    text = printed(f"{SEARCH} -a {path}")
     assert "CBUF" in text
     assert "above the optimum" in text
 
@@ -67,35 +59,32 @@ def test_a_file_with_a_chip_and_single_fields(tmp_path: Path) -> None:
 @pytest.mark.parametrize("chip", ["eyeriss-rs", "edge"])
 def test_stores_hold_chips_and_mappings_of_any_depth(chip: str, tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    words = (*SEARCH, "-a", chip, "--store", str(path), "--space", "uneven", "--no-proof")
-    first = json_of(*words)
-    assert json_of(*words)["best"] == first["best"]  # not searched again
+    words = f"{SEARCH} -a {chip} --store {path} --space uneven --no-proof"
+    first = json_of(words)
+    assert json_of(words)["best"] == first["best"]  # not searched again
     with Store.open(path) as store:
         assert len(store.runs()) == 1
         (verdict,) = validate(store)
         assert verdict.holds
     with sqlite3.connect(path) as raw:
-        (text,) = raw.execute("select result from runs where id = 1").fetchone()
-        result = json.loads(text)
-        result["best_mapping"]["levels"][0]["tiles"]["K"] += 1
-        raw.execute("update runs set result = ? where id = 1", (json.dumps(result),))
+        place = "$.best_mapping.levels[0].tiles.K"
+        more = f"json_set(result, '{place}', 1 + json_extract(result, '{place}'))"
+        raw.execute(f"update runs set result = {more}")
     with Store.open(path) as store:
         (verdict,) = validate(store)
         assert not verdict.holds
 
 
 def test_clusters_name_parameters_by_level(tmp_path: Path) -> None:
-    mapper(
-        *("cluster", "--layer", "resnet18.5", "-a", "nvdla-cacc", "--samples", "300", "--top"),
-        *("30", "--agents", "3", "--out", str(tmp_path)),
-    )
+    words = "cluster --layer resnet18.5 -a nvdla-cacc --samples 300 --top 30 --agents 3"
+    printed(f"{words} --out {tmp_path}")
     agents = yaml.safe_load((tmp_path / "agents.yaml").read_text())
     assert "CACC.axis0.units" in str(agents)
     assert len(agents["agents"]) == 3
 
 
 def test_the_space_is_counted_exactly() -> None:
-    found = json_of("space", "--layer", "resnet18.5", "-a", "nvdla-cacc")["layers"][0]
+    found = json_of("space --layer resnet18.5 -a nvdla-cacc")["layers"][0]
     layer, chip = layers.get("resnet18.5"), CHAINS["nvdla-cacc"]
     assert found["map_space"] == ChainSpace(layer, chip).size
     assert found["uneven"] == ChainSpace(layer, chip, uneven=True).size
@@ -129,20 +118,17 @@ def test_the_library_call_takes_them() -> None:
 
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
-EVALUATE = (
-    *("evaluate", "-l", "conv:K=16,C=8,Y=6,X=6,R=3,S=3"),
-    *("-a", str(EXAMPLES / "three_levels.yaml")),
-    *("--mapping", str(EXAMPLES / "three_levels_mapping.yaml")),
-)
+EVALUATE = "evaluate -l conv:K=16,C=8,Y=6,X=6,R=3,S=3"
+DEEP = f"-a {EXAMPLES / 'three_levels.yaml'} --mapping {EXAMPLES / 'three_levels_mapping.yaml'}"
 
 
 def test_evaluate_says_what_each_level_holds_and_costs() -> None:
-    found = json_of(*EVALUATE)["costs"]["exact"]
+    found = json_of(f"{EVALUATE} {DEEP}")["costs"]["exact"]
     assert list(found["levels"]) == ["DRAM", "GlobalBuffer", "Weights"]
     assert "l1_bytes" not in found
     energies = [level["energy_nj"] for level in found["levels"].values()]
     assert sum(energies) < found["energy_nj"]
-    halved = json_of(*EVALUATE, "--set", "levels.Weights.read_pj=0")["costs"]["exact"]
+    halved = json_of(f"{EVALUATE} {DEEP} --set levels.Weights.read_pj=0")["costs"]["exact"]
     assert halved["levels"]["Weights"]["energy_nj"] < found["levels"]["Weights"]["energy_nj"]
 
 
@@ -157,8 +143,8 @@ def test_all_models_that_take_any_depth_stand_one_after_another(tmp_path: Path) 
     ]
     entries[-1]["tiles"] = {"Y": 2}
     (tmp_path / "m.yaml").write_text(yaml.safe_dump({"levels": entries}), encoding="utf-8")
-    files = ("-a", str(tmp_path / "c.yaml"), "--mapping", str(tmp_path / "m.yaml"))
-    text = mapper(*EVALUATE[:3], *files, "--cost-model", "all")
+    files = f"-a {tmp_path / 'c.yaml'} --mapping {tmp_path / 'm.yaml'}"
+    text = printed(f"{EVALUATE} {files} --cost-model all")
     first, second = text.split("Cost model simulator")
     assert "Cost model exact" in first
     cycles = [part.split("latency ")[1].split()[0] for part in (first, second)]
@@ -166,9 +152,9 @@ def test_all_models_that_take_any_depth_stand_one_after_another(tmp_path: Path) 
 
 
 def test_a_chip_is_drawn_level_by_level() -> None:
-    text = mapper("accelerators", str(EXAMPLES / "three_levels.yaml"))
+    text = printed(f"accelerators {EXAMPLES / 'three_levels.yaml'}")
     assert [line.split()[0] for line in text.splitlines() if not line.startswith("  |")] == [
         *("DRAM", "GlobalBuffer", "Weights", "Lanes", "MAC"),
     ]
     assert max(map(len, text.splitlines())) <= 80
-    assert json.loads(mapper("accelerators", "edge", "--json"))["num_pes"] == 168
+    assert json_of("accelerators edge")["num_pes"] == 168

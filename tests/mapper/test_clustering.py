@@ -1,6 +1,7 @@
 import json
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from mapper.clustering import (
 )
 from mapper.clustering.plots import cut_height
 from marl_runs import BACKDROP, FigureError, save_figure
-from tests.mapper.commands import printed
+from tests.mapper.commands import printed, said
 
 
 def planted(n=600, seed=0):
@@ -82,12 +83,7 @@ def test_a_category_has_no_order():
 
 
 @settings(max_examples=30, deadline=None)
-@given(
-    st.integers(2, 9),
-    st.integers(3, 60),
-    st.sampled_from(METHODS),
-    st.integers(0, 2**32 - 1),
-)
+@given(st.integers(2, 9), st.integers(3, 60), st.sampled_from(METHODS), st.integers(0, 2**32 - 1))
 def test_matrix_laws(parameters, rows, method, seed):
     rng = np.random.default_rng(seed)
     data = rng.integers(0, rng.integers(1, 9, parameters), (rows, parameters))
@@ -101,14 +97,12 @@ def test_matrix_laws(parameters, rows, method, seed):
 
 def test_every_budget_is_a_partition_and_each_is_a_refinement():
     tree = cluster(correlate(planted(), NAMES, ORDERED))
-    coarser = None
-    for agents in range(1, 7):
-        assignment = tree.assign(agents)
+    found = [tree.assign(agents) for agents in range(1, 7)]
+    for agents, assignment in enumerate(found, 1):
         assert len(assignment) == agents
         assignment.check(NAMES)
-        if coarser is not None:
-            assert all(any(set(a) <= set(b) for b in coarser.agents) for a in assignment.agents)
-        coarser = assignment
+    for coarse, fine in pairwise(found):
+        assert all(any(set(a) <= set(b) for b in coarse.agents) for a in fine.agents)
     for wrong in (0, 7):
         with pytest.raises(AssignmentError, match=r"expected 1\.\.6"):
             tree.assign(wrong)
@@ -205,7 +199,7 @@ def test_datasets_round_trip_and_refuse_other_files(tmp_path):
 
 def test_pictures_show_what_was_computed(tmp_path):
     pytest.importorskip("matplotlib", reason="needs the extra viz")
-    from mapper.clustering.plots import dendrogram, heat_map
+    from mapper.clustering.plots import colour_of_link, dendrogram, heat_map
 
     correlation = correlate(planted(), NAMES, ORDERED)
     figure = heat_map(correlation)
@@ -221,51 +215,36 @@ def test_pictures_show_what_was_computed(tmp_path):
     assert grouped.images[0].get_array()[0, 1] == correlation.matrix[row, column]
     labels = [t.get_text() for t in dendrogram(tree, 4).axes[0].get_xticklabels()]
     assert sorted(labels) == list(NAMES)
-    colours = colours_of_links(tree, 4)
-    assert sum(colour == BACKDROP for colour in colours) == 3, "four clusters are joined by three"
+    colours = [colour_of_link(tree, 4)(len(NAMES) + step) for step in range(len(NAMES) - 1)]
+    assert colours.count(BACKDROP) == 3, "four clusters are joined by three"
     files = save_figure(figure, tmp_path / "deep" / "map.png")
     assert [path.name for path in files] == ["map.png", "map.svg", "map.pdf"]
     first = [path.read_bytes() for path in files]
     save_figure(heat_map(correlation), files[0])
     assert [path.read_bytes() for path in files] == first
-    assert save_figure(figure, tmp_path / "one.svg") == [tmp_path / "one.svg"]
-    assert save_figure(figure, tmp_path / "one.PDF") == [tmp_path / "one.PDF"]
+    for one in (tmp_path / "one.svg", tmp_path / "one.PDF"):
+        assert save_figure(figure, one) == [one]
     with pytest.raises(FigureError, match=r"folder: expected a name that ends in \.png"):
         save_figure(figure, tmp_path / "folder")
 
 
-def colours_of_links(tree, agents):
-    from mapper.clustering.plots import colour_of_link
-
-    of_link = colour_of_link(tree, agents)
-    return [of_link(len(NAMES) + step) for step in range(len(NAMES) - 1)]
-
-
 def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
-    out, words = tmp_path / "out", ["cluster", "-l", "mobilenetv2.7"]
-    printed(*words, "--samples", "400", "--out", str(out), "--agents", "3")
+    out, words = tmp_path / "out", "cluster -l mobilenetv2.7"
+    printed(f"{words} --samples 400 --out {out} --agents 3")
     assert len(Assignment.load(out / "agents.yaml")) == 3
     assert len(Dataset.load(out / "dataset.npz").values) == 400
-    assert "400 samples" in printed(*words, "--dataset", str(out / "dataset.npz"))
+    assert "400 samples" in printed(f"{words} --dataset {out / 'dataset.npz'}")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_what_is_found_while_it_explores_is_refused():
+    for words, message in (
         ("--agents 99", "expected 1.."),
         ("--policy randm", "mean 'random'"),
         ("--top 0.01", "least 3"),
-    ],
-)
-def test_what_is_found_while_it_explores_is_refused(words, message):
-    from typer.testing import CliRunner
-
-    from mapper.cli import app
-
-    more = words.split()
-    done = CliRunner().invoke(app, ["cluster", "-l", "mobilenetv2.2", "--samples", "300", *more])
-    assert done.exit_code == 2
-    assert message in done.output
+    ):
+        code, _, err = said(f"cluster -l mobilenetv2.2 --samples 300 {words}")
+        assert code == 2
+        assert message in err
 
 
 def test_the_reward_is_a_column_on_request():

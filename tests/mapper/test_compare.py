@@ -1,6 +1,5 @@
 import csv
 import io
-import json
 import math
 import subprocess
 import sys
@@ -15,10 +14,7 @@ from mapper.compare.entry import Board, ComparedCase, ComparedRun
 from mapper.compare.formats import as_terminal
 from mapper.compare.run import run_plan, summarise
 from mapper.results.verdicts import validate
-from marl_runs import (
-    SilentReporter,
-    Store,
-)
+from marl_runs import SilentReporter, Store
 
 BOARD = Board("exact", "edge", 100)
 ONE, TWO = ComparedCase("latency", "one"), ComparedCase("latency", "two")
@@ -55,9 +51,6 @@ def test_medians_ratios_and_gaps(summary):
     assert summary.cell(ONE, "none").lack == "1 failed"
     assert summary.cell(TWO, "none").median is None
     assert summary.mean_ratio("latency", "none") is None
-
-
-def test_a_proven_optimum_takes_the_place_of_the_bound(summary):
     proven = entry(ONE, "exhaustive", 0, 90.0, proved=True)
     assert Summary(BOARD, [*summary.entries, proven]).floor(ONE) == (90.0, "optimum")
 
@@ -80,10 +73,8 @@ def test_an_exhaustive_search_with_a_large_budget_proves_the_optimum(tmp_path):
 
 def test_samples_to_target(summary):
     assert summary.best_known(ONE) == 100
-    cell = summary.cell(ONE, "good")
-    assert (cell.to_target, cell.reached) == (40, 2)
-    cell = summary.cell(ONE, "poor")
-    assert (cell.to_target, cell.reached) == (math.inf, 0)
+    cells = [summary.cell(ONE, name) for name in ("good", "poor")]
+    assert [(cell.to_target, cell.reached) for cell in cells] == [(40, 2), (math.inf, 0)]
 
 
 def test_the_preferred_method_is_the_reference_even_if_it_is_not_the_best(summary):
@@ -122,10 +113,9 @@ def test_tables_name_cost_model_and_accelerator_and_what_is_missing(summary):
     assert "none failed: it broke" in values.notes
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
-def test_every_format_shows_every_method(summary, name):
-    text = FORMATS[name]([summary])
-    assert all(method in text for method in ("good", "poor"))
+def test_every_format_shows_every_method(summary):
+    for form in FORMATS.values():
+        assert all(method in form([summary]) for method in ("good", "poor"))
 
 
 def test_a_terminal_shows_the_gaps_first_and_the_rest_on_request(summary):
@@ -144,37 +134,26 @@ def test_a_terminal_shows_the_gaps_first_and_the_rest_on_request(summary):
 
 def test_csv_and_latex_can_be_read(summary):
     rows = list(csv.DictReader(io.StringIO(FORMATS["csv"]([summary]))))
-    assert len(rows) == 6
-    assert float(rows[0]["median"]) == 104
-    assert rows[2]["median"] == "inf"
+    assert [float(row["median"]) for row in rows[:3]] == [104, 220, math.inf]
     latex = FORMATS["latex"]([summary])
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") > 0
     assert r"5 \%" in latex
-
-
-def test_json_has_exactly_the_documented_fields(summary):
-    rows = json.loads(FORMATS["json"]([summary]))
-    assert len(rows) == 13
-    expected = "cost_model accelerator layer objective method seed budget samples best"
-    expected += " samples_to_target cpu_s curve"
-    assert " ".join(rows[0]) == expected
-    assert rows[0]["curve"] == [[10, 200.0], [40, 100.0]]
 
 
 def test_figures_are_drawn_without_warnings(summary, tmp_path):
     pytest.importorskip("matplotlib", reason="needs the extra viz")
     from mapper.compare.figures import write_figures
 
-    names = [path.name for path in write_figures(summary, tmp_path)]
-    assert names == [
+    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    written = write_figures(summary, tmp_path)
+    assert [path.name for path in written] == [
         f"{name}-latency-exact-edge-100.{suffix}"
         for name in ("curves", "ratios", "targets")
-        for suffix in ("png", "svg", "pdf")
+        for suffix in begin
     ]
-    begin = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
-    for name in names:
-        assert (tmp_path / name).read_bytes().startswith(begin[name.rpartition(".")[2]])
-    assert len(list(tmp_path.iterdir())) == len(names)
+    for path in written:
+        assert path.read_bytes().startswith(begin[path.suffix[1:]])
+    assert len(list(tmp_path.iterdir())) == len(written)
 
 
 @pytest.fixture(scope="module")
@@ -228,15 +207,10 @@ def test_a_class_that_no_package_registers_is_compared(tmp_path):
         "class Half(RandomSearch):\n"
         "    name = 'half'\n"
     )
-    words = ["--layers", TINY, "--methods", "random,halves:Half", "--budget", "60", "--seeds", "1"]
-    rest = ["--workers", "2", "--store", "runs.sqlite", "--format", "csv"]
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "mapper", "compare", *words, *rest],  # -P: as the command does
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = f"--layers {TINY} --methods random,halves:Half --budget 60 --seeds 1 --workers 2"
+    words += " --store runs.sqlite --format csv --timeout 0"
+    command = [sys.executable, "-P", "-m", "mapper", "compare", *words.split()]  # -P: as it does
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "halves:Half" in done.stdout
     with Store(str(tmp_path / "runs.sqlite")) as store:

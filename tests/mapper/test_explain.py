@@ -1,14 +1,11 @@
-import json
-
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from maestro_env import Problem
-from mapper.cli import app
 from mapper.clustering import Assignment
 from mapper.explaining.evolution import explain
 from mapper.marl.agents import choosing
+from tests.mapper.commands import json_of, printed, said
 
 
 @pytest.fixture(scope="module")
@@ -53,21 +50,14 @@ def test_rows_stand_agent_by_agent(problem):
 
 
 def test_the_command_explains_stored_runs(tmp_path):
-    store = str(tmp_path / "runs.sqlite")
-    words = ["compare", "-l", "mobilenetv2.7,mlp.2", "-o", "edp", "-m", "ga,random"]
-    words += ["--budget", "150", "--seeds", "1", "--workers", "1", "--store", store]
-    assert CliRunner().invoke(app, words).exit_code == 0
-    picture = tmp_path / "evolution.png"
-    both = ["explain", "1", "--beside", "2", "--store", store]
-    result = CliRunner().invoke(app, [*both, "--json"])
-    assert result.exit_code == 0, result.output
-    assert [len(run["parameters"]) for run in json.loads(result.stdout)] == [15, 15]
+    store, picture = tmp_path / "runs.sqlite", tmp_path / "evolution.png"
+    words = "compare -l mobilenetv2.7,mlp.2 -o edp -m ga,random --budget 150 --seeds 1 --timeout 0"
+    printed(f"{words} --workers 1 --store {store}")
+    both = f"explain 1 --beside 2 --store {store}"
+    assert [len(run["parameters"]) for run in json_of(both)] == [15, 15]
+    _, _, err = said(f"explain 1 --beside 3 --store {store}")
+    assert "searches mlp.2, run 1 searches mobilenetv2.7" in err
+    assert said(f"explain 9 --store {store}")[0] == 2
     pytest.importorskip("matplotlib", reason="needs the extra viz")
-    result = CliRunner().invoke(app, [*both, "--plot", str(picture)])
-    assert "all settled after" in result.output
+    assert "all settled after" in printed(f"{both} --plot {picture}")
     assert picture.stat().st_size > 1000
-    other = CliRunner().invoke(app, ["explain", "1", "--beside", "3", "--store", store])
-    assert other.exit_code == 2
-    assert "searches mlp.2, run 1 searches mobilenetv2.7" in other.output
-    missing = CliRunner().invoke(app, ["explain", "9", "--store", store])
-    assert missing.exit_code == 2

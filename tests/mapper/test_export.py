@@ -102,10 +102,7 @@ def test_every_tools_loops_are_the_whole_layer():
 
 
 # sha256 of all files of MAPPING on CHIP and on archgym, as version 0.2.0 wrote them
-KEPT = {
-    "zigzag": "c8e219affeacd383",
-    "timeloop": "0701410c35f60a58",
-}
+KEPT = {"zigzag": "c8e219affeacd383", "timeloop": "0701410c35f60a58"}
 
 
 @pytest.mark.parametrize("tool", KEPT)
@@ -136,11 +133,8 @@ def test_a_mapping_that_does_not_fit_is_refused_even_where_no_tile_is_held_twice
 
 def test_timeloop_gets_the_kind_of_dram():
     for kind in ("HBM2", "DDR3"):
-        chip = with_fields(CHIP, [f"levels.DRAM.kind={kind}"])
-        assert (
-            f"type: {kind}"
-            in files_for("timeloop", ExportSource(LAYER, chip, MAPPING))["arch.yaml"]
-        )
+        source = ExportSource(LAYER, with_fields(CHIP, [f"levels.DRAM.kind={kind}"]), MAPPING)
+        assert f"type: {kind}" in files_for("timeloop", source)["arch.yaml"]
 
 
 @pytest.mark.parametrize("tool", GENERAL)
@@ -157,18 +151,19 @@ def test_every_tool_gets_files_that_can_be_read(tool, chip):
             assert layer.macs == LAYER.macs
 
 
-def test_layers_of_other_kinds():
-    for text in (
+@pytest.mark.parametrize(
+    "text",
+    [
         "dsconv:C=8,Y=10,X=10,R=3,S=3",
         "gemm:M=16,N=24,K=12,batch=2",
         "conv:K=4,C=6,Y=13,X=13,R=3,S=3,stride=2",
-    ):
-        layer = layers.parse(text)
-        whole = dict.fromkeys("KCYXRS", 1)
-        mapping = Mapping(("KCYXRS", "KCYXRS"), ("C", "Y"), (whole, whole), 4)
-        for tool in GENERAL:
-            if tool != "maestro":
-                assert files_for(tool, ExportSource(layer, CHIP, mapping), pad=True)
+    ],
+)
+def test_layers_of_other_kinds(text):
+    whole = dict.fromkeys("KCYXRS", 1)
+    mapping = Mapping(("KCYXRS", "KCYXRS"), ("C", "Y"), (whole, whole), 4)
+    for tool in ("zigzag", "timeloop", "accelforge"):
+        assert files_for(tool, ExportSource(layers.parse(text), CHIP, mapping), pad=True)
 
 
 def test_zigzag_counts_three_levels_as_the_exact_model_or_by_named_rules():
@@ -227,8 +222,7 @@ def test_a_level_without_a_capacity_costs_what_the_mapping_asks_of_it():
 
 
 def test_tensors_with_memories_of_their_own_have_prices_of_their_own():
-    eyeriss = Accelerator.load("eyeriss")
-    stores = ChipStores(loop_nest(LAYER, eyeriss, MAPPING)).all
+    stores = ChipStores(loop_nest(LAYER, EYERISS, MAPPING)).all
     prices = {store.name: store.read_pj for store in stores if store.level == "L1"}
     assert prices["L1_input"] <= prices["L1_output"] < prices["L1_filter"]
 
@@ -270,21 +264,15 @@ def test_units_that_share_nothing():
     with pytest.raises(ExportError, match=r"along C on axis 0 do not share output.*accelforge"):
         files_for("zigzag", ExportSource(LAYER, DEEP, mapping))
     nest = loop_nest(LAYER, DEEP, mapping)
-    (axes,) = (
-        n.spatial for n in arch_nodes(nest, ChipStores(nest)) if n.name == "GlobalBuffer_units"
-    )
+    nodes = {node.name: node for node in arch_nodes(nest, ChipStores(nest))}
+    axes = nodes["GlobalBuffer_units"].spatial
     assert [axis.may_reuse for axis in axes] == ["~(O)", None]
 
 
 def test_a_memory_that_stands_twice():
     first, *others = DEEP_MAPPING.entries
-    twice = ChainMapping(
-        (
-            Entry("GlobalBuffer", {}, keeps=frozenset({"input"})),
-            replace(first, keeps=frozenset({"output"})),
-            *others,
-        )
-    )
+    kept = Entry("GlobalBuffer", {}, keeps=frozenset({"input"}))
+    twice = ChainMapping((kept, replace(first, keeps=frozenset({"output"})), *others))
     with pytest.raises(ExportError, match="GlobalBuffer stands 2 times"):
         files_for("timeloop", ExportSource(LAYER, DEEP, twice))
     nodes = mapping_nodes(nest := loop_nest(LAYER, DEEP, twice), ChipStores(nest))

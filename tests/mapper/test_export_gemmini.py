@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 
 import pytest
 
@@ -59,15 +60,13 @@ def test_the_heuristic(blocks, chosen):
 
 
 def test_the_heuristic_leaves_no_factor_that_could_grow():
-    for i in (1, 3, 8, 40):
-        for j in (1, 6, 33):
-            for k in (1, 7, 64, 300):
-                found = ARRAY.heuristic(Factors(i, j, k))
-                assert ARRAY.fits(found)
-                for place, most in enumerate((i, j, k)):
-                    larger = [*found]
-                    larger[place] += 1
-                    assert larger[place] > most or not ARRAY.fits(Factors(*larger))
+    for blocks in product((1, 3, 8, 40), (1, 6, 33), (1, 7, 64, 300)):
+        found = ARRAY.heuristic(Factors(*blocks))
+        assert ARRAY.fits(found)
+        for place, most in enumerate(blocks):
+            larger = [*found]
+            larger[place] += 1
+            assert larger[place] > most or not ARRAY.fits(Factors(*larger))
 
 
 def test_what_tiled_matmul_cannot_do():

@@ -70,14 +70,12 @@ def node(one: ToolNode) -> dict[str, Any]:
 def test_a_mapping_written_for_accelforge_is_read_back_at_the_same_cost(chip, layer):
     case = FieldCase(layer, chip)
     found = drawn(case.layer, case.chip, np.random.default_rng(0))
+    levels = [level.name for level in case.chip.inner]
     for one in (next(found) for _ in range(3)):
         kept = one.nest
-        if any(
-            set(kept.kept(lv.name)) < set(case.statement.kept(lv.name)) for lv in kept.chip.inner
-        ):
+        if any(set(kept.kept(name)) < set(case.statement.kept(name)) for name in levels):
             continue
         nodes = [node(part) for part in mapping_nodes(kept, ChipStores(kept))]
-        levels = [level.name for level in case.chip.inner]
         read = mapping_of(case.layer, parts(case, nodes), levels)
         assert case.cost(read).energy_nj == pytest.approx(case.cost(one.mapping).energy_nj)
 
@@ -106,7 +104,6 @@ def test_an_answer_that_is_no_mapping_of_ours_is_told(said, parts, levels):
 def test_an_answer_of_zigzag_with_three_dimensions_on_an_axis_is_in_the_full_space() -> None:
     answer = ZigZag("loma").read(BERT, UNEVEN)
     mapping = answer.mapping
-    assert mapping is not None
     assert answer.value == pytest.approx(197560.288)
     assert BERT.ours(mapping) == pytest.approx(answer.value, rel=1e-3)
     assert len(expanded(BERT.chip, mapping).entries) == 6
@@ -122,9 +119,7 @@ def test_the_least_space_that_has_an_answer_is_told(units: str, space: str) -> N
     outside = [told[dim] for dim in told if dim not in units]
     loops = {t: [*levels[:-1], [*levels[-1], *outside]] for t, levels in UNEVEN["loops"].items()}
     said = UNEVEN | {"units": {"D1": [told[dim] for dim in units]}, "loops": loops}
-    mapping = ZigZag("loma").read(BERT, said).mapping
-    assert mapping is not None
-    assert space_of(BERT, mapping) == space
+    assert space_of(BERT, ZigZag("loma").read(BERT, said).mapping) == space
 
 
 def test_accelforge_gets_the_dimensions_that_an_axis_takes(tmp_path: Path) -> None:
@@ -149,10 +144,9 @@ def test_factorflow_gets_elements_and_products_alone(tmp_path: Path) -> None:
     assert sizes["GLB"] == 51200
     assert sizes["Spads_filter"] == 224
     assert stated["product"] == {"M": 24, "K": 12, "N": 16}
-    with pytest.raises(ToolError, match="single products alone"):
-        tool.state(FieldCase(CONV, "edge", "edp"), tmp_path)
-    with pytest.raises(ToolError, match="EDP alone"):
-        tool.state(FieldCase(GEMM, "edge"), tmp_path)
+    for case, says in ((CONV, "edp"), "single products alone"), ((GEMM, "energy"), "EDP alone"):
+        with pytest.raises(ToolError, match=says):
+            tool.state(FieldCase(case[0], "edge", case[1]), tmp_path)
 
 
 def test_gamma_gets_inputs_as_maestro_counts_them(tmp_path: Path) -> None:
@@ -218,12 +212,8 @@ def test_what_fails_is_one_line(tmp_path, monkeypatch, capsys):
         command.TABLE.run()
     assert stopped.value.code == 2
     with pytest.raises(ToolError, match=r"needs Python 9\.9"):
-        python_of(_old(tmp_path), tmp_path)
+        python_of(FactorFlow(tmp_path, python="9.9"), tmp_path)
     assert capsys.readouterr().out == ""
-
-
-def _old(folder: Path) -> FactorFlow:
-    return FactorFlow(folder, python="9.9")
 
 
 def test_an_answer_is_asked_once_and_a_dead_mapper_is_told(tmp_path: Path) -> None:

@@ -86,9 +86,8 @@ def test_a_stale_entry_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_a_network_says_how_many_answers_are_proven(tmp_path: Path) -> None:
-    store = ["--store", str(tmp_path / "n.sqlite")]
-    words = ["search", "--network", "mlp", "--method", "optimal", *store]
-    assert "3 of 3 shapes proven optimal" in printed(*words)
-    assert [shape["gap"] for shape in json_of(*words)["shapes"]] == [0.0, 0.0, 0.0]
-    plain = ["search", "--network", "mlp", "--method", "random", "--budget", "20", *store]
-    assert "proven" not in printed(*plain)
+    words = f"search --network mlp --store {tmp_path / 'n.sqlite'}"
+    assert "3 of 3 shapes proven optimal" in printed(f"{words} --method optimal")
+    found = json_of(f"{words} --method optimal")["shapes"]
+    assert [shape["gap"] for shape in found] == [0.0, 0.0, 0.0]
+    assert "proven" not in printed(f"{words} --method random --budget 20")

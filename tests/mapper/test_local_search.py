@@ -8,9 +8,15 @@ from maestro_env import BudgetExhausted, Problem
 from mapper.pretrained.local_search import CHILDREN, FIRST, PROPOSALS, ProposalSearch
 
 
-def uniform(problem, seed):
-    rng = np.random.default_rng(seed)
-    return ProposalSearch(problem, lambda n: problem.space.sample(n, rng), rng)
+def uniform(problem, seed, asked=None):
+    """A search from random proposals; `asked` notes how many are drawn at a time."""
+    rng, asked = np.random.default_rng(seed), [] if asked is None else asked
+
+    def draw(count):
+        asked.append(count)
+        return problem.space.sample(count, rng)
+
+    return ProposalSearch(problem, draw, rng)
 
 
 def batches_of(problem):
@@ -21,14 +27,8 @@ def batches_of(problem):
 
 def test_proposals_come_first_and_then_children_of_the_best():
     problem, asked = Problem("mobilenetv2.2", "edge", "edp"), []
-    rng = np.random.default_rng(0)
-
-    def draw(count):
-        asked.append(count)
-        return problem.space.sample(count, rng)
-
     found = batches_of(problem)
-    ProposalSearch(problem, draw, rng).run(PROPOSALS + 5 * CHILDREN)
+    uniform(problem, 0, asked).run(PROPOSALS + 5 * CHILDREN)
     assert asked[:2] == [FIRST, PROPOSALS - FIRST]
     assert sum(len(actions) for actions, _ in found) == problem.samples == 64 + 5 * CHILDREN
     proposed = found[:2]
@@ -42,29 +42,20 @@ def test_proposals_come_first_and_then_children_of_the_best():
 
 def test_no_action_is_sampled_twice_and_a_seed_gives_the_same_samples():
     samples = []
-    for parts in ((300,), (1, 99, 200)):
+    for parts in ((300,), (300,), (1, 99, 200)):
         problem = Problem("mobilenetv2.2", "edge", "edp")
         found, search = batches_of(problem), uniform(problem, 3)
         for count in parts:
             search.run(count)
         samples.append(np.concatenate([actions for actions, _ in found]))
         assert len(np.unique(samples[-1], axis=0)) == 300
-    np.testing.assert_array_equal(samples[0][:1], samples[1][:1])
-    problem = Problem("mobilenetv2.2", "edge", "edp")
-    found = batches_of(problem)
-    uniform(problem, 3).run(300)
-    np.testing.assert_array_equal(np.concatenate([a for a, _ in found]), samples[0])
+    np.testing.assert_array_equal(samples[0], samples[1])
+    np.testing.assert_array_equal(samples[0][:1], samples[2][:1])
 
 
 def test_a_search_without_progress_draws_proposals_again():
     problem, asked = Problem("mlp.2", "edge", "edp"), []
-    rng = np.random.default_rng(0)
-
-    def draw(count):
-        asked.append(count)
-        return problem.space.sample(count, rng)
-
-    ProposalSearch(problem, draw, rng).run(3000)
+    uniform(problem, 0, asked).run(3000)
     assert len(asked) > 3
     assert set(asked[2:]) <= set(range(1, PROPOSALS + 1))
 
@@ -90,7 +81,6 @@ def test_zero_shot_spends_its_budget_and_the_first_sample_is_the_likeliest(budge
     found = batches_of(problem)
     result = baselines.load("zero-shot").search(problem, budget, 0)
     assert result.samples == budget
-    other = Problem("mobilenetv2.2", "edge", "edp")
-    others = batches_of(other)
+    others = batches_of(other := Problem("mobilenetv2.2", "edge", "edp"))
     baselines.load("zero-shot").search(other, 1, 99)
     np.testing.assert_array_equal(found[0][0][0], others[0][0][0])

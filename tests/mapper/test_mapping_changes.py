@@ -1,6 +1,5 @@
 """Two mappings beside each other: every difference once, priced alone."""
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import layers
 from cost_models import Accelerator, ChainMapping, Mapping, MappingError, load, load_chip
 from maestro_env import Problem
 from mapper.explaining.mapping_changes import _parts, _with, changes_between
-from tests.hostile.test_hostile import in_process
+from tests.mapper.commands import json_of, printed
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 LAYER = layers.parse("mobilenetv2.2")
@@ -52,10 +51,6 @@ def test_all_parts_together_make_the_second(chip, space):
         assert kind.from_dict(mixed) == other
 
 
-def test_the_same_mapping_has_no_differences():
-    assert changes_between(LAYER, CHIP, (FIRST, FIRST)).changes == ()
-
-
 def test_a_part_that_does_not_fit_alone_says_why():
     second = replace(FIRST, cluster_size=200)
     found = changes_between(LAYER, CHIP, (FIRST, second))
@@ -75,16 +70,12 @@ def test_entries_of_other_levels_are_refused():
 def test_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for seed in "12":
-        words = f"mapper search -l mlp.2 --method random --budget 20 --seed {seed} --out {seed}"
-        assert in_process([*words.split(), "--no-proof"])[0] == 0
-    code, out, _ = in_process(["mapper", "diff", "1", "2"])
-    assert code == 0
+        words = f"search -l mlp.2 --method random --budget 20 --seed {seed} --out {seed}"
+        printed(f"{words} --no-proof")
+    out = printed("diff 1 2")
     assert out.startswith("1: edp ")
     assert "second beside first: " in out
-    code, out, _ = in_process(["mapper", "diff", "1", "2/mapping.yaml", "-l", "mlp.2", "--json"])
-    assert code == 0
-    said = json.loads(out)
+    said = json_of("diff 1 2/mapping.yaml -l mlp.2")
     assert set(said) == {"objective", "values", "costs", "changes"}
     assert {"part", "first", "second", "value", "why"} == set(said["changes"][0])
-    code, out, _ = in_process(["mapper", "diff", "1", "1"])
-    assert (code, "the same" in out) == (0, True)
+    assert "the same" in printed("diff 1 1")

@@ -2,14 +2,13 @@
 
 import json
 import re
-import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.hostile.test_hostile import in_process
+from tests.mapper.commands import json_of, said
+from tests.mapper.edited import Edit, both, set_at
 from tests.mapper.test_fusing import CHAIN
 from tests.mapper.test_search_kept import NET
 
@@ -31,15 +30,9 @@ FILE = "out/network.json"
 TINY = "--l2-bytes 14 --num-pes 1 --l1-bytes 8 --cost-model-option double_buffer=false"
 
 
-def found(words: str) -> Any:
-    code, out, err = in_process(shlex.split(words))
-    assert not code, err
-    return json.loads(out)
-
-
 def answered(folder: Path, text: str, options: str) -> Any:
     (folder / "net.yaml").write_text(text, encoding="utf-8")
-    return found(f"mapper search --network net.yaml --workers 1 --json --out out {options}")
+    return json_of(f"search --network net.yaml --workers 1 --out out {options}")
 
 
 @pytest.fixture(autouse=True)
@@ -68,34 +61,11 @@ def test_an_answer_costs_what_it_says(folder, text, options, model, fused):
         assert answer["nodes"][0]["fused"]["keys"] < 16
     best = answer["tiles" if "tiles" in options else "keep"]
     for name in {"exact", model}:
-        again = found(f"mapper evaluate --network {FILE} --cost-model {name} --json")
+        again = json_of(f"evaluate --network {FILE} --cost-model {name}")
         assert {key: again[key] for key in best} == pytest.approx(best, rel=1e-9)
         for one, other in zip(again["nodes"], answer["nodes"], strict=True):
             for key in ("latency_cycles", "energy_nj", "dram_bytes"):
                 assert one[key] == pytest.approx(other[key], rel=1e-9)
-
-
-Edit = Callable[[Any], None]
-
-
-def set_at(*path: Any) -> Edit:
-    """An edit that sets the value at a path, the last of the words."""
-    *way, last, value = path
-
-    def edit(data: Any) -> None:
-        for name in way:
-            data = data[name]
-        data[last] = value
-
-    return edit
-
-
-def both(*edits: Edit) -> Edit:
-    def edit(data: Any) -> None:
-        for one in edits:
-            one(data)
-
-    return edit
 
 
 def of_all(name: str, value: Any) -> Edit:
@@ -139,7 +109,7 @@ def test_edited_answers_are_refused_in_one_line(folder: Path) -> None:
         changed = json.loads(json.dumps(answer))
         edit(changed)
         path.write_text(json.dumps(changed), encoding="utf-8")
-        code, out, err = in_process(shlex.split(f"mapper evaluate --network {FILE}"))
+        code, out, err = said(f"evaluate --network {FILE}")
         assert (code, out) == (2, ""), (number, says, out)
         assert len(err.strip().splitlines()) == 1, err
         assert re.search(says, err), (number, says, err)

@@ -11,17 +11,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import baselines
 import layers
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper.cli import app
 from mapper.search.carry import POLICIES, POLICY
 from mapper.search.network_runs import plan_network, results, shapes, totals
 from mapper.search.problem_spec import ProblemSpec
-from marl_runs import SilentReporter, Store, run_all
+from marl_runs import SilentReporter, Store, provenance, run_all
+from tests.mapper.commands import json_of, printed, said, stopping
 
 EDGE = Accelerator.load("edge")
 
@@ -81,18 +80,6 @@ def test_one_bad_layer_does_not_stop_the_rest(store):
         plan(spec=lambda layer: replace(spec(layer), objective="latensy"))
 
 
-def test_marl_warms_up_one_shape_after_another(store):
-    pytest.importorskip("torch", reason="needs the extra rl")
-    planned = plan(budget=120, method="marl")
-    _, found = do(planned, store)
-    assert not any(r.error for r in found)
-    sources = [r.found.config["warm_start"] for r in found]
-    files = [str(store.folder(item.key) / POLICY) for item in planned]
-    assert sources[0] == ""
-    assert all(source in files[:place] for place, source in enumerate(sources) if place)
-    assert do(plan(budget=120, method="marl"), store)[0].kept
-
-
 def test_a_shape_takes_over_from_the_nearest_that_did_not_fail(store, monkeypatch):
     """Another order, a failure, or another search before it makes another run."""
     pytest.importorskip("torch", reason="needs the extra rl")
@@ -110,7 +97,12 @@ def test_a_shape_takes_over_from_the_nearest_that_did_not_fail(store, monkeypatc
     monkeypatch.setattr(type(planned[0].run), "run", failing)
     _, found = do(planned, store)
     assert [bool(r.error) for r in found] == [False, True, *[False] * (len(found) - 2)]
-    assert found[2].found.config["warm_start"] == str(store.folder(planned[0].key) / POLICY)
+    first, _, third = (r.found and r.found.config["warm_start"] for r in found)
+    assert (first, third) == ("", str(store.folder(planned[0].key) / POLICY))
+    monkeypatch.undo()
+    again, found = do(planned, store)
+    assert len(again.kept) == 2
+    assert found[1].found.config["warm_start"] == third
 
 
 def test_shared_policies_go_through_all_shapes_in_turn(store):
@@ -138,19 +130,16 @@ def test_a_killed_network_search_goes_on_to_the_same_table(tmp_path):
     """``kill -9`` after a shape or two; the same command then gives what an unharmed one gives."""
     pytest.importorskip("torch", reason="needs the extra rl")
 
-    def words(folder):
-        search = ["--network", "mlp", "--budget", "500", "--carry", "shared"]
-        return [sys.executable, "-m", "mapper", "search", *search, "--json", "--out", str(folder)]
+    search = "search --network mlp --budget 500 --carry shared --json --out"
 
     def table(folder):
-        done = subprocess.run(words(folder), capture_output=True, text=True, timeout=240)
-        assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout)
+        found = json_of(f"{search} {folder}")
         found["totals"].pop("seconds")
         return found
 
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    process = subprocess.Popen(words(killed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = [sys.executable, "-m", "mapper", *search.split(), str(killed)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 240
     while process.poll() is None and time.monotonic() < deadline:
         if len(list(killed.glob("*/manifest.json"))) >= 1:
@@ -211,57 +200,43 @@ def test_what_a_search_adopts_is_what_the_one_before_handed_on(tmp_path):
     assert all(torch.equal(head(last)[name], weights) for name, weights in head(first).items())
 
 
+SEARCH = "search --network mlp --method ga --budget"
+
+
 def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
-    words = ["search", "--network", "mlp", "--method", "ga", "--budget", "60"]
-    words += ["--out", str(tmp_path / "deep" / "result")]
-    result = CliRunner().invoke(app, [*words, "--json"])
-    assert result.exit_code == 0, result.output
-    data = json.loads(result.stdout)
-    assert [row["layer"] for row in data["shapes"]] == [s.layer.name for s in shapes("mlp")]
-    text = CliRunner().invoke(app, words)
-    assert "all layers" in text.stdout
-    assert f"{len(shapes('mlp'))} of {len(shapes('mlp'))} runs needed nothing" in text.stderr
-    folders = {path.parent.name for path in tmp_path.rglob("manifest.json")}
-    assert folders == {shape.layer.name for shape in shapes("mlp")}
-    for path in tmp_path.rglob("manifest.json"):
-        names = sorted(file.name for file in path.parent.iterdir())
-        assert names == ["manifest.json", "mapping.m", "mapping.yaml"]
+    words = f"{SEARCH} 60 --out {tmp_path / 'deep' / 'result'}"
+    names = [shape.layer.name for shape in shapes("mlp")]
+    assert [row["layer"] for row in json_of(words)["shapes"]] == names
+    _, out, err = said(words)
+    assert "all layers" in out
+    assert f"{len(names)} of {len(names)} runs needed nothing" in err
+    folders = {path.parent for path in tmp_path.rglob("manifest.json")}
+    assert {folder.name for folder in folders} == set(names)
+    for folder in folders:
+        files = sorted(file.name for file in folder.iterdir())
+        assert files == ["manifest.json", "mapping.m", "mapping.yaml"]
 
 
 def test_a_network_without_a_place_is_kept_in_the_working_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = ["search", "--network", "mlp", "--method", "ga", "--budget", "60"]
-    assert CliRunner().invoke(app, words).exit_code == 0
+    printed(f"{SEARCH} 60")
     assert [path.name for path in tmp_path.iterdir()] == ["runs.sqlite"]
 
 
-def test_ctrl_c_shows_what_is_done_and_the_best_so_far(tmp_path):
-    words = ["search", "--network", "mlp", "--method", "ga", "--budget", "100000000"]
-    command = [sys.executable, "-m", "mapper", *words, "--out", str(tmp_path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and not begun(tmp_path / "runs.sqlite"):
-            time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 1
+def test_ctrl_c_shows_what_is_done_and_the_best_so_far(tmp_path, monkeypatch):
+    stopping(monkeypatch, 500)
+    words = f"{SEARCH} 100000000 --out {tmp_path}"
+    monkeypatch.setattr(sys, "argv", ["mapper", *words.split()])
+    monkeypatch.setattr(provenance, "made_with", provenance.made_with.__wrapped__)
+    code, out, err = said(words)
+    assert code == 1
     first, *others = shapes("mlp")
     assert f"error: {first.layer.name}: interrupted" in err
     assert all(f"error: {other.layer.name}: not begun" in err for other in others)
-    assert f"to go on: mapper {' '.join(words)} --out" in err
+    assert f"to go on: mapper {words}" in err
     line = next(line for line in out.splitlines() if first.layer.name in line)
     assert line.split()[2] != "-"  # the best so far
     assert not list(tmp_path.rglob("manifest.json"))
-
-
-def begun(path):
-    """Whether a store holds a run that has recorded samples."""
-    if not path.exists() or not path.stat().st_size:
-        return False
-    with Store.open(path) as store:
-        return any(run.samples for run in store.runs())
 
 
 @pytest.mark.parametrize(("counted", "left"), [(False, 300), (True, 100)])

@@ -137,10 +137,8 @@ def played(agents, mixture, rng, count, target):
 @pytest.mark.parametrize("owners", [[0, 0, 0, 0], [0, 0, 1, 2], [0, 1, 2, 3]])
 def test_ppo_learns_a_target_from_one_shared_reward(owners):
     space = SPACE._replace(agent=np.array(owners))
-    agents = policies(space)
-    mixture = Mixture(space, 0.5, 0.8)
-    ppo = PPO(agents, mixture, MarlConfig())
-    rng = np.random.default_rng(0)
+    agents, mixture = policies(space), Mixture(space, 0.5, 0.8)
+    ppo, rng = PPO(agents, mixture, MarlConfig()), np.random.default_rng(0)
     target = np.array([3, 2, 6, 1])
     for _ in range(60):
         ppo.update(played(agents, mixture, rng, 64, target), 0.0, Elites.empty(4, OBSERVATION))
@@ -148,8 +146,7 @@ def test_ppo_learns_a_target_from_one_shared_reward(owners):
 
 
 def test_an_agent_that_did_not_act_does_not_learn():
-    agents = policies()
-    mixture = Mixture(SPACE, 0.5, 0.8)
+    agents, mixture = policies(), Mixture(SPACE, 0.5, 0.8)
     before = {name: value.detach().clone() for name, value in agents.named_parameters()}
     batch = played(agents, mixture, np.random.default_rng(0), 64, np.array([3, 2, 6, 1]))
     batch.acting[:, 2:] = False

@@ -1,6 +1,5 @@
 """The checker's own bounds: never above a mapping's figures, and no code of the model's bounds."""
 
-import ast
 from pathlib import Path
 
 import numpy as np
@@ -15,24 +14,21 @@ from mapper.certificate.chain_grid import ChainGrid
 from mapper.certificate.relaxation import Boxes, Floors, OwnBounds
 from mapper.certificate.replay import Grid
 from tests.baselines.proofs import boxes_around, random_problem, random_wide_problem
+from tests.mapper.certificates import imports_of
 
 BOUNDS = ("cost_models.exact.bounds", "cost_models.exact.chain_bounds")
 
 
 def test_it_uses_nothing_of_the_bounds() -> None:
     """Every name that it imports lives elsewhere, and so does what its package hands it."""
-    tree = ast.parse(Path(relaxation.__file__).read_text(encoding="utf-8"))
-    seen = 0
-    for node in ast.walk(tree):
-        assert not isinstance(node, ast.Import) or node.names[0].name in ("math", "numpy")
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        assert not node.module.startswith((*BOUNDS, "mapper", "baselines"))
-        for alias in node.names if node.module == "cost_models" else []:
-            home = getattr(cost_models, alias.name).__module__
-            assert not home.startswith(BOUNDS)
-            seen += 1
-    assert seen >= 4
+    taken = imports_of(Path(relaxation.__file__))
+    assert {module for module, name in taken if not name} <= {"math", "numpy"}
+    homes = [
+        getattr(cost_models, name).__module__ for module, name in taken if module == "cost_models"
+    ]
+    assert len(homes) >= 4
+    for module in (*homes, *(module for module, _ in taken)):
+        assert not module.startswith((*BOUNDS, "mapper", "baselines"))
 
 
 def _holds(floors: Floors, found: Evaluation) -> int:
@@ -61,13 +57,16 @@ def test_no_mapping_of_two_levels_is_below_its_boxes_floors(seed: int) -> None:
     _holds(OwnBounds(problem).floors(boxes), found)
 
 
+def _deep(seed: int) -> tuple[Floors, Evaluation]:
+    """Mappings of a random problem of a list of levels, and the floors of boxes around them."""
+    problem, rng = random_deep_problem(seed, 1_000, 10**12), np.random.default_rng(seed)
+    found = problem.look(problem.space.sample(150, rng))
+    return OwnBounds(problem).floors(_around(problem, found, rng)), found
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_no_mapping_of_a_chain_is_below_its_boxes_floors(seed: int) -> None:
-    problem = random_deep_problem(seed, 1_000, 10**12)
-    rng = np.random.default_rng(seed)
-    found = problem.look(problem.space.sample(150, rng))
-    boxes = _around(problem, found, rng)
-    _holds(OwnBounds(problem).floors(boxes), found)
+    _holds(*_deep(seed))
 
 
 def _around(problem: Problem, found: Evaluation, rng: np.random.Generator) -> Boxes:
@@ -91,10 +90,7 @@ def _around(problem: Problem, found: Evaluation, rng: np.random.Generator) -> Bo
 
 
 def test_a_floor_that_is_too_high_would_be_found() -> None:
-    problem = random_deep_problem(4, 1_000, 10**12)
-    found = problem.look(problem.space.sample(150, 0))
-    boxes = _around(problem, found, np.random.default_rng(0))
-    floors = OwnBounds(problem).floors(boxes)
+    floors, found = _deep(4)
     assert _holds(floors, found) > 0
     with pytest.raises(AssertionError):
         _holds(floors._replace(energy=3 * floors.energy), found)

@@ -22,7 +22,7 @@ from tests.mapper.commands import json_of, printed, said
 pytest.importorskip("jinja2", reason="needs the extra viz")
 pytest.importorskip("matplotlib", reason="needs the extra viz")
 TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
-SEARCH = ("search", "--network", "mlp", "--method", "random", "--budget", "50")
+SEARCH = "search --network mlp --method random --budget 50"
 EXPERTS = {
     "model_type": "mixtral", "vocab_size": 50, "hidden_size": 16, "intermediate_size": 24,
     "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -77,8 +77,7 @@ def test_names_cannot_break_the_page(tmp_path):
 
 
 def test_a_folder_of_search_results(folder, tmp_path):
-    words = ["search", "--layer", TINY, "--method", "random", "--budget", "50"]
-    printed(*words, "--out", str(tmp_path / "one"))
+    printed(f"search --layer {TINY} --method random --budget 50 --out {tmp_path / 'one'}")
     page = render(from_folder(tmp_path))
     assert "mapper validate" not in page
     assert "<img" not in page, "a single method is compared with none"
@@ -89,7 +88,7 @@ def test_a_folder_of_search_results(folder, tmp_path):
 
 def test_a_network_in_its_folder_counts_once(tmp_path):
     """Its searches are in the folder's store, and each has a manifest."""
-    code, _, err = said(*SEARCH, "--out", str(tmp_path))
+    code, _, err = said(f"{SEARCH} --out {tmp_path}")
     assert (code, "wrote" in err) == (0, True)
     manifests = list(tmp_path.rglob("manifest.json"))
     assert len(from_folder(tmp_path).runs) == len(manifests)
@@ -105,10 +104,9 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
     """In a file's network, whose name the folder keeps, and in the zoo's, whose name says all."""
     config = tmp_path / "config.json"
     config.write_text(json.dumps(EXPERTS))
-    words = ["search", "--network", str(config), "--tokens", "1", "--cache", "20", "--batch", "4"]
-    words += ["--method", "random", "--budget", "300", "--no-proof", "-a", "nvdla-small"]
-    out = tmp_path / "out"
-    found = json_of(*words, "--out", str(out))
+    out, words = tmp_path / "out", f"search --network {config} --tokens 1 --cache 20 --batch 4"
+    words += f" --method random --budget 300 --no-proof -a nvdla-small --out {out}"
+    found = json_of(words)
     told, totals = found["language_model"], found["totals"]
     assert [told[name] for name in ("tokens", "cache", "batch", "keys")] == [1, 20, 4, 21]
     assert told["experts"] == {
@@ -118,7 +116,7 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
     seconds = totals["latency_cycles"] / 1e9  # the chip has 1 GHz
     assert totals["tokens_per_s"] == pytest.approx(4 / seconds)
     assert totals["j_per_token"] == pytest.approx(totals["energy_nj"] * 1e-9 / 4)
-    text = printed(*words, "--out", str(out))
+    text = printed(words)
     assert "tokens/s at 1,000 MHz" in text
     assert "2 of 4 a token; 3.75 distinct ones expected for 4 tokens, 4 counted" in text
     config.unlink()
@@ -134,7 +132,7 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
 
 
 def test_other_networks_say_no_tokens(tmp_path):
-    found = json_of(*SEARCH, "--no-proof", "--out", str(tmp_path))
+    found = json_of(f"{SEARCH} --no-proof --out {tmp_path}")
     assert set(found) == {"network", "shapes", "totals"}
     figures = {"layers", "macs", "latency_cycles", "energy_nj", "edp", "seconds"}
     assert set(found["totals"]) == figures
@@ -169,10 +167,10 @@ def test_a_model_without_parts_has_whole_bars(tmp_path):
 
 
 def test_the_front_of_an_exploration_is_drawn_on_the_page_of_its_network(tmp_path):
-    words = ["explore", "--network", "mlp", "--pes", "16,64", "--l1", "64,256", "--l2", "4k"]
-    words += ["--workers", "1", "--timeout", "0", "--store", str(tmp_path / "runs.sqlite")]
-    found = json_of(*words, "--out", str(tmp_path))["front"]
-    printed(*SEARCH, "--out", str(tmp_path))
+    words = "explore --network mlp --pes 16,64 --l1 64,256 --l2 4k --workers 1 --timeout 0"
+    words += f" --store {tmp_path / 'runs.sqlite'} --out {tmp_path}"
+    found = json_of(words)["front"]
+    printed(f"{SEARCH} --out {tmp_path}")
     (view,) = [view for section in sections_of(tmp_path) for view in section.overviews]
     (front,) = view.fronts
     assert (len(front.designs.rows), len(front.table)) == (4, len(found))
@@ -193,15 +191,12 @@ def test_an_exploration_of_something_else_is_not_drawn(tmp_path):
         ("latency_cycles", "energy_nj", "edp_cycles_nj", "area_um2", "power_mw", *FIELDS), 1.0
     )
     kept = {
-        "network": "mlp",
-        "cost_model": "exact",
-        "cost_model_options": {"energy": "maestro"},
-        "objectives": ["edp", "area"],
+        "network": "mlp", "cost_model": "exact", "cost_model_options": {"energy": "maestro"},
+        "objectives": ["edp", "area"], "command": "mapper explore",
         "rows": [row | {"num_pes": 1, "front": 1, "gap": 0.0}],
-        "command": "mapper explore",
-    }
+    }  # fmt: skip
     (tmp_path / NAME).write_text(json.dumps(kept))
-    printed(*SEARCH, "--out", str(tmp_path))
+    printed(f"{SEARCH} --out {tmp_path}")
     assert not any(view.fronts for part in sections_of(tmp_path) for view in part.overviews)
     for wrong in ({}, kept | {"objectives": ["edp", "beauty"]}, kept | {"rows": [{"front": 1}]}):
         (tmp_path / NAME).write_text(json.dumps(wrong))
@@ -221,12 +216,10 @@ def test_a_network_file_that_is_damaged_is_named(tmp_path):
     for network in (NetworkShapes("net", {"a": 2}), NetworkShapes("net", {"a": 2}, tokens=8)):
         write_network(tmp_path / NETWORK, network)
         assert read_network(tmp_path / NETWORK) == network
-    (tmp_path / NETWORK).write_text('{"network": "net", "shapes": [], "tokens": null}')
-    with pytest.raises(ReportError, match=r"network\.json: is no"):
-        read_network(tmp_path / NETWORK)
-    (tmp_path / NETWORK).write_text("{}")
-    with pytest.raises(ReportError, match=r"network\.json: is no"):
-        read_network(tmp_path / NETWORK)
+    for wrong in ('{"network": "net", "shapes": [], "tokens": null}', "{}"):
+        (tmp_path / NETWORK).write_text(wrong)
+        with pytest.raises(ReportError, match=r"network\.json: is no"):
+            read_network(tmp_path / NETWORK)
 
 
 def test_mistakes_are_named(tmp_path):
@@ -241,6 +234,6 @@ def test_mistakes_are_named(tmp_path):
 
 def test_the_command_writes_the_page_whole(folder, tmp_path):
     out = tmp_path / "page.html"
-    printed("report", str(folder), "--out", str(out))
+    printed(f"report {folder} --out {out}")
     assert out.read_text().rstrip().endswith("</html>")
     assert list(tmp_path.iterdir()) == [out]

@@ -1,11 +1,11 @@
-import json
 import sqlite3
 
 import pytest
 from typer.testing import CliRunner
 
 from mapper.commands.runs import app
-from marl_runs import SilentReporter, Store, StoreError, run_all
+from marl_runs import SilentReporter, Store, run_all
+from tests.mapper.commands import json_of, printed, said
 from tests.mapper.toys import Walk
 
 
@@ -17,41 +17,33 @@ def path(tmp_path):
     return str(path)
 
 
-def call(*arguments: str):
-    return CliRunner().invoke(app, arguments, catch_exceptions=True)
-
-
 def test_list_shows_every_run(path):
-    text = call("list", "--store", path).output
-    assert "walk seed 1" in text
-    assert "finished" in text
-    assert "walk seed 2" in text
-    rows = json.loads(call("list", "--store", path, "--json").output)
+    text = printed(f"runs list --store {path}")
+    assert all(words in text for words in ("walk seed 1", "finished", "walk seed 2"))
+    rows = json_of(f"runs list --store {path}")
     assert [(row["seed"], row["status"]) for row in rows] == [(1, "finished"), (2, "failed")]
-    assert (
-        len(json.loads(call("list", "--store", path, "--status", "failed", "--json").output)) == 1
-    )
+    assert [row["seed"] for row in json_of(f"runs list --store {path} --status failed")] == [2]
 
 
 def test_show_has_manifest_and_result(path):
-    details = json.loads(call("show", "1", "--store", path, "--json").output)
+    details = json_of(f"runs show 1 --store {path}")
     assert details["result"]["samples"] == 50
     assert details["metrics"] == ["mean"]
     assert details["versions"]["numpy"]
     assert details["spec"]["label"] == "walk"
-    assert "the toy broke" in call("show", "2", "--store", path).output
+    assert "the toy broke" in printed(f"runs show 2 --store {path}")
 
 
 def test_rm_says_what_goes_and_removes_it(path):
-    output = call("rm", "1", "--yes", "--store", path).output
+    output = printed(f"runs rm 1 --yes --store {path}")
     assert "1: walk seed 1 (finished, 50 samples)" in output
     assert "removed 1 run" in output
     assert len(Store.open(path).runs()) == 1
-    assert isinstance(call("rm", "1", "--yes", "--store", path).exception, StoreError)
+    assert "not in the store" in said(f"runs rm 1 --yes --store {path}")[2]
 
 
 def test_rm_removes_nothing_where_nobody_can_be_asked(path):
-    assert "give --yes" in str(call("rm", "1", "--store", path).exception)
+    assert "give --yes" in said(f"runs rm 1 --store {path}")[2]
     assert len(Store.open(path).runs()) == 2
 
 
@@ -65,9 +57,10 @@ def test_rm_asks_a_person(path, monkeypatch, answer, left):
 
 
 def test_a_search_with_a_judge_is_said_to_count_as_in_0_2(path):
-    assert "samples counted as in 0.2" not in call("show", "1", "--store", path).output
+    show = f"runs show 1 --store {path}"
+    assert "samples counted as in 0.2" not in printed(show)
     with sqlite3.connect(path) as store:
         store.execute(
             "update runs set spec = json_set(spec, '$.config', json('{\"varied\": true}'))"
         )
-    assert "samples counted as in 0.2" in call("show", "1", "--store", path).output
+    assert "samples counted as in 0.2" in printed(show)

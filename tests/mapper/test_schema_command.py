@@ -6,26 +6,19 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 import layers
 from cost_models import Accelerator
-from mapper import cli
 from mapper.clustering import Assignment
 from mapper.commands.schema import SCHEMAS
+from tests.mapper.commands import printed
 
 jsonschema = pytest.importorskip("jsonschema", reason="part of the extra dev")
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
-def printed(*words: str) -> str:
-    result = CliRunner().invoke(cli.app, list(words))
-    assert result.exit_code == 0, result.stderr
-    return result.stdout
-
-
 def validator(kind: str) -> Any:
-    schema = json.loads(printed("schema", kind))
+    schema = json.loads(printed(f"schema {kind}"))
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
@@ -52,6 +45,6 @@ def test_what_an_assignment_writes_is_valid(tmp_path: Path) -> None:
 
 def test_the_template_is_an_accelerator(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text(printed("accelerators", "--template"))
+    path.write_text(printed("accelerators --template"))
     assert Accelerator.load(str(path)).num_pes == 168
     validator("accelerator").validate(yaml.safe_load(path.read_text()))

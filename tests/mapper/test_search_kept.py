@@ -1,10 +1,8 @@
 """``mapper search --network --fuse keep``: totals, resuming, the page, and what is refused."""
 
 import json
-import shlex
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +10,7 @@ import marl_mapper
 from layers.graph_builder import GraphBuilder
 from layers.layer import Layer
 from marl_mapper import LibraryError
-from tests.hostile.test_hostile import in_process
+from tests.mapper.commands import json_of, printed
 from tests.mapper.test_report import EXPERTS
 
 NET = """
@@ -24,7 +22,7 @@ layers:
   - {name: pool, kind: pooling, inputs: [sum], shape: [4]}
   - {name: fc, kind: gemm, M: 1, N: 2, K: 4, inputs: [pool]}
 """
-SEARCH = "mapper search --network net.yaml -o energy"
+SEARCH = "search --network net.yaml -o energy"
 KEEP = f"{SEARCH} --fuse keep --workers 1"
 
 
@@ -35,21 +33,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(words: str) -> str:
-    code, out, err = in_process(shlex.split(words))
-    assert not code, err
-    return out
-
-
-def said(words: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(words))
-    return found
-
-
 def test_what_stays_saves_what_it_says(folder: Path) -> None:
-    found = said(f"{KEEP} --gap 0 --json --out out")
+    found = json_of(f"{KEEP} --gap 0 --out out")
     keep, none = found["keep"], found["none"]
-    plain = said(f"{SEARCH} --method optimal --json")["totals"]
+    plain = json_of(f"{SEARCH} --method optimal")["totals"]
     assert none["energy_nj"] == pytest.approx(plain["energy_nj"], rel=1e-12)
     assert keep["gap"] == none["gap"] == 0
     assert keep["energy_nj"] < 0.9 * none["energy_nj"]
@@ -66,56 +53,56 @@ def test_what_stays_saves_what_it_says(folder: Path) -> None:
 
 def test_a_language_model_says_tokens_per_second_and_energy_by_token(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(EXPERTS), encoding="utf-8")
-    words = "mapper search --network config.json --tokens 1 --cache 20 --batch 4 --fuse keep"
-    found = said(f"{words} --workers 1 --store a.sqlite --json")
+    words = "search --network config.json --tokens 1 --cache 20 --batch 4 --fuse keep --workers 1"
+    found = json_of(words)
     assert found["language_model"]["experts"]["expected_distinct"] == 3.75
     assert found["tokens"] == 4
     assert found["tokens_per_s"] == pytest.approx(4e9 / found["keep"]["latency_cycles"])  # 1 GHz
     assert found["j_per_token"] == pytest.approx(found["keep"]["energy_nj"] * 1e-9 / 4)
-    printed = run(f"{words} --workers 1 --store a.sqlite")
-    assert "tokens/s at 1,000 MHz" in printed
-    assert "3.75 distinct ones expected for 4 tokens" in printed
+    text = printed(words)
+    assert "tokens/s at 1,000 MHz" in text
+    assert "3.75 distinct ones expected for 4 tokens" in text
 
 
 def test_a_store_is_gone_on_with(folder: Path) -> None:
-    first = said(f"{KEEP} --json")
+    first = json_of(KEEP)
 
     def ids() -> list[tuple[int, str]]:
         with sqlite3.connect(folder / "runs.sqlite") as store:
             return store.execute("select id, ended from runs where status = 'finished'").fetchall()
 
     done = ids()
-    assert said(f"{KEEP} --json") == first
+    assert json_of(KEEP) == first
     assert ids() == done
     with sqlite3.connect(folder / "runs.sqlite") as store:
         store.execute("delete from runs where id = ?", done[0][:1])
-    assert said(f"{KEEP} --json")["keep"]["value"] == first["keep"]["value"]
+    assert json_of(KEEP)["keep"]["value"] == first["keep"]["value"]
     assert len(ids()) == len(done)
 
 
 def test_a_chip_too_small_says_so(folder: Path) -> None:
     (folder / "net.yaml").write_text(NET.partition("  - {name: pool")[0], encoding="utf-8")
-    small = run(f"{KEEP} --l2-bytes 60")
+    small = printed(f"{KEEP} --l2-bytes 60")
     assert "nothing can stay: no tensor that a later node reads is small enough" in small
-    assert "L2 has no capacity: every tensor may stay" in run(f"{KEEP} --set l2_bytes=null")
+    assert "L2 has no capacity: every tensor may stay" in printed(f"{KEEP} --set l2_bytes=null")
 
 
 def test_passes_are_counted_in_every_mode() -> None:
     free, counted = (
-        said(f"{SEARCH} --method optimal --json --passes {how}")["totals"]
+        json_of(f"{SEARCH} --method optimal --passes {how}")["totals"]
         for how in ("free", "counted")
     )
     assert counted["passes"] == 2
     assert counted["pass_cycles"] == 512 // 16 + 256 // 16  # the sum reads twice, at 16 B a cycle
     for name, more in (("latency_cycles", "pass_cycles"), ("energy_nj", "pass_energy_nj")):
         assert counted[name] == pytest.approx(free[name] + counted[more])
-    kept = said(f"{KEEP} --json --gap 1e-9 --passes counted")
+    kept = json_of(f"{KEEP} --gap 1e-9 --passes counted")
     assert kept["none"]["energy_nj"] == pytest.approx(counted["energy_nj"])
 
 
 def test_the_library_answers_alike() -> None:
     kept = marl_mapper.map_network("net.yaml", "edge", "energy")
-    assert kept.keep.value == said(f"{KEEP} --json")["keep"]["value"]
+    assert kept.keep.value == json_of(KEEP)["keep"]["value"]
     graph = GraphBuilder()
     layer = Layer.gemm("a", M=4, N=4, K=4)
     graph.mac(layer, graph.source("x", (4, 4)))

@@ -1,8 +1,6 @@
 """``mapper explore --bound``: the curve beside brute force, its files, and what is refused."""
 
 import csv
-import json
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +12,9 @@ from mapper.commands.explore_bound import _graph
 from mapper.explore.traffic_curve import OPTIONS, SPACE, bounding_chip, traffic_curve
 from mapper.staying.shape_facts import ENERGY
 from mapper.staying.stay_proof import StaySetting
-from tests.hostile.test_hostile import in_process
-from tests.mapper.fused_brute import FusedBrute, small_attention, small_chain
-from tests.mapper.staying import all_costs, prove_here
+from tests.mapper.commands import json_of, printed, said
+from tests.mapper.network_brute import NetworkBrute, all_costs, prove_here
+from tests.mapper.small_networks import small_attention, small_chain
 from tests.mapper.test_fusing import CHAIN, Small
 
 INF = float("inf")
@@ -75,7 +73,7 @@ def test_the_curve_of_fused_layers_is_that_of_brute_force(small: Small, seed: in
     capacity = int(drawn.two_levels.l2_bytes or 0)
     (point,) = traffic_curve(graph, drawn.chip, [capacity], prove_here, 0.0)
     setting = StaySetting(bounding_chip(drawn.chip, capacity), OPTIONS, SPACE)
-    best = min(energy for energy, _ in FusedBrute(graph, setting).best())
+    best = min(energy for energy, _ in NetworkBrute(graph, setting, fused=True).best())
     assert point.least["tiles"].value == pytest.approx(best, rel=1e-9)
     assert point.least["tiles"].value <= point.least["keep"].value <= point.least["none"].value
 
@@ -83,10 +81,8 @@ def test_the_curve_of_fused_layers_is_that_of_brute_force(small: Small, seed: in
 def test_the_curve_is_printed_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "net.yaml").write_text(CHAIN, encoding="utf-8")
-    words = "mapper explore --network net.yaml --bound --l2 300,2k,64k --workers 1"
-    code, out, err = in_process(shlex.split(f"{words} --csv c.csv --plot c.svg --json"))
-    assert not code, err
-    points = json.loads(out)["points"]
+    words = "explore --network net.yaml --bound --l2 300,64k --workers 1"
+    points = json_of(f"{words} --csv c.csv --plot c.svg")["points"]
     image, filters, result = 2 * 24 * 24, 24 + 108 + 24, 2 * 22 * 22
     assert points[-1]["tiles_bytes"] == image + filters + result
     bounds = [point["tiles_bound_bytes"] for point in points]
@@ -94,10 +90,9 @@ def test_the_curve_is_printed_and_written(tmp_path: Path, monkeypatch: pytest.Mo
     rows = list(csv.DictReader((tmp_path / "c.csv").open(encoding="utf-8")))
     assert [float(row["none_bytes"]) for row in rows] == [one["none_bytes"] for one in points]
     assert "<svg" in (tmp_path / "c.svg").read_text(encoding="utf-8")
-    code, out, _ = in_process(shlex.split(words))
-    assert not code
-    assert "bytes over DRAM's boundary that nothing is below" in " ".join(out.split())
-    code, out, err = in_process(shlex.split("mapper explore --network net.yaml --bound --l2 1,2"))
+    out = " ".join(printed(words).split())
+    assert "bytes over DRAM's boundary that nothing is below" in out
+    code, _, err = said("explore --network net.yaml --bound --l2 1,2")
     assert (code, "a layer has no mapping in any of these capacities" in err) == (1, True)
 
 

@@ -11,15 +11,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from marl_runs import Context, Experiment, LineReporter, StopRun, Store, run_all
+from marl_runs import Context, Experiment, LineReporter, Store, run_all
 
 
 @dataclass(frozen=True)
 class Walk(Experiment):
     """Draws `budget` samples in batches of 10.
 
-    `trouble` is ``"raise"``, ``"die"`` or ``"die once"`` (in the middle); `marker` is a file that
-    tells whether it died before; `pause_s` slows every batch.
+    `trouble` is ``"raise"``, ``"die"`` or ``"die once"`` (in the middle), or ``"object"`` (a result
+    that JSON cannot hold); `marker` is a file that tells whether it died before; `pause_s` slows
+    every batch.
     """
 
     kind: ClassVar[str] = "toy"
@@ -51,7 +52,8 @@ class Walk(Experiment):
             if start >= self.budget // 2:
                 self._misbehave()
             time.sleep(self.pause_s)
-        return {"samples": self.budget, "best_value": best, "curve": [[self.budget, best]]}
+        curve = object() if self.trouble == "object" else [[self.budget, best]]
+        return {"samples": self.budget, "best_value": best, "curve": curve}
 
     def _misbehave(self) -> None:
         if self.trouble == "raise":
@@ -59,35 +61,6 @@ class Walk(Experiment):
         if self.trouble == "die" or (self.trouble == "die once" and not Path(self.marker).exists()):
             Path(self.marker).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-
-
-@dataclass(frozen=True)
-class Count(Experiment):
-    """Counts to `budget` with a checkpoint at every step, and stops at `stop_at` when it is new."""
-
-    kind: ClassVar[str] = "count"
-    continues: ClassVar[bool] = True
-    seed: int
-    budget: int = 8
-    stop_at: int = 5
-
-    @property
-    def name(self) -> str:
-        return "count"
-
-    def spec(self) -> Mapping[str, Any]:
-        return {}
-
-    def run(self, context: Context) -> Mapping[str, Any]:
-        state = context.folder / "step.txt"
-        first = int(state.read_text()) if state.exists() else 0
-        context.rewind(first - 1)
-        for step in range(first, self.budget):
-            context.metric("step", step, step)
-            if first == 0 and step == self.stop_at:
-                raise StopRun  # after the metric, before the checkpoint
-            state.write_text(str(step + 1))
-        return {"samples": self.budget, "first": first}
 
 
 @dataclass(frozen=True)
@@ -118,14 +91,6 @@ class Link(Experiment):
         with open(self.log, "a") as log:
             log.write(f"{self.seed}\n")
         return {"from": left}
-
-
-@dataclass(frozen=True)
-class Bad(Walk):
-    """Returns what JSON cannot hold."""
-
-    def run(self, context: Context) -> Mapping[str, Any]:
-        return {"value": object()}
 
 
 def main() -> None:

@@ -39,116 +39,102 @@ def forget():
     answers._known.clear()
 
 
+def asked(layer=TINY, chip=CHIP, **how):
+    return marl_mapper.map(layer, chip, **({"method": "random", "budget": 50} | how))
+
+
+def proven(**how):
+    return marl_mapper.map(WIDE, CHIP, **how)
+
+
 def test_the_same_question_is_searched_once(searches):
-    first = marl_mapper.map(TINY, CHIP, method="random", budget=50)
-    named = marl_mapper.map(TINY.renamed("other"), CHIP, method="random", budget=50)
+    first, named = asked(), asked(TINY.renamed("other"))
     assert len(searches) == 1
     assert (named.layer.name, named.value) == ("other", first.value)
-    for how in ({"budget": 60}, {"seed": 1}, {"limits": {"max_latency_cycles": 1e9}}):
-        marl_mapper.map(TINY, CHIP, **{"method": "random", "budget": 50, **how})
-    marl_mapper.map(TINY, CHIP, "latency", method="random", budget=50)
-    marl_mapper.map(TINY, CHIP, method="random", budget=50, cost_model="exact:latency=bound")
-    marl_mapper.map(TINY, Accelerator(8), method="random", budget=50)
+    others = (
+        *({"budget": 60}, {"seed": 1}, {"limits": {"max_latency_cycles": 1e9}}),
+        *(
+            {"objective": "latency"},
+            {"cost_model": "exact:latency=bound"},
+            {"chip": Accelerator(8)},
+        ),
+    )
+    for how in others:
+        asked(**how)
     assert len(searches) == 7
 
 
 def test_an_answer_is_the_callers_own():
-    first = marl_mapper.map(TINY, CHIP, method="random", budget=50)
+    first = asked()
     kept = first.mapping.to_dict()
     first.mapping.tiles[0].clear()
     first.result.best_action[:] = 0
-    again = marl_mapper.map(TINY, CHIP, method="random", budget=50)
-    assert again.mapping.to_dict() == kept
+    assert asked().mapping.to_dict() == kept
 
 
 def test_a_watched_search_is_always_made(searches):
     seen = []
     for _ in range(2):
-        marl_mapper.map(TINY, CHIP, method="random", budget=50, on_batch=seen.append)
+        asked(on_batch=seen.append)
     assert len(searches) == 2
     assert seen
 
 
-def test_a_tighter_proof_answers_looser_questions(searches):
-    loose = marl_mapper.map(WIDE, CHIP, gap=0.5, agents="none")
-    assert 0 < loose.gap <= 0.5
-    tight = marl_mapper.map(WIDE, CHIP, agents="none")
-    assert (tight.gap, len(searches)) == (0, 2)
-    for how in ({"gap": 0.2}, {"timeout": 9.0}, {"seed": 3}, {"method": "optimal"}):
-        assert marl_mapper.map(WIDE, CHIP, **how).value == tight.value
-    assert len(searches) == 2
-
-
-def test_a_tighter_proof_replaces_a_looser_answer_to_the_same_question(searches, tmp_path):
+def test_a_tighter_proof_answers_looser_questions(searches, tmp_path):
     store, how = tmp_path / "answers.db", {"gap": 0.5, "agents": "none"}
-    loose = marl_mapper.map(WIDE, CHIP, **how, store=store)
-    tight = marl_mapper.map(WIDE, CHIP, agents="none", store=store)
-    assert marl_mapper.map(WIDE, CHIP, **how).value == tight.value <= loose.value
+    loose = proven(**how, store=store)
+    assert 0 < loose.gap <= 0.5
+    tight = proven(agents="none", store=store)
+    assert (tight.gap, len(searches)) == (0, 2)
+    for looser in ({"gap": 0.2}, {"timeout": 9.0}, {"seed": 3}, {"method": "optimal"}, how):
+        assert proven(**looser).value == tight.value <= loose.value
     forget()
-    assert marl_mapper.map(WIDE, CHIP, **how, store=store).gap == 0
+    assert proven(gap=0.3, store=store).value == proven(**how, store=store).value == tight.value
     assert len(searches) == 2
-
-
-def test_what_the_process_knows_is_written_too(searches, tmp_path):
-    store, how = tmp_path / "answers.db", {"method": "random", "budget": 50}
-    marl_mapper.map(TINY, CHIP, **how)
-    marl_mapper.map(TINY, CHIP, **how, store=store)
-    forget()
-    marl_mapper.map(TINY, CHIP, **how, store=store)
-    assert len(searches) == 1
 
 
 @pytest.mark.parametrize("chip", [CHIP, "simba"])
-def test_a_file_outlives_the_process(searches, tmp_path, chip):
-    store, how = tmp_path / "answers.db", {"method": "random", "budget": 80}
-    first = marl_mapper.map(TINY, chip, **how, store=store)
-    forget()
-    again = marl_mapper.map(TINY, chip, **how, store=str(store))
-    assert len(searches) == 1
-    assert again.to_dict() == first.to_dict()
-    marl_mapper.map(TINY, chip, **how)  # known in the process since
-    assert len(searches) == 1
-
-
-def test_a_file_holds_proofs_too(searches, tmp_path):
+@pytest.mark.parametrize("known", [False, True])
+def test_a_file_outlives_the_process(searches, tmp_path, chip, known):
+    """What the process knows before is written too."""
     store = tmp_path / "answers.db"
-    tight = marl_mapper.map(WIDE, CHIP, store=store)
+    if known:
+        asked(chip=chip)
+    first = asked(chip=chip, store=store)
     forget()
-    assert marl_mapper.map(WIDE, CHIP, gap=0.3, store=store).value == tight.value
+    assert asked(chip=chip, store=str(store)).to_dict() == first.to_dict()
+    asked(chip=chip)  # known in the process since
     assert len(searches) == 1
 
 
 def test_what_the_model_does_not_agree_with_is_searched_again(searches, tmp_path):
-    store, how = tmp_path / "answers.db", {"method": "random", "budget": 80}
-    first = marl_mapper.map(TINY, CHIP, **how, store=store)
+    store = tmp_path / "answers.db"
+    first = asked(store=store)
     for broken in ("replace(answer, '\"value\": ', '\"value\": 1')", "'{}'", "'nonsense'"):
         with sqlite3.connect(store) as connection:
             connection.execute(f"UPDATE answers SET answer = {broken}")
-        forget()
-        assert marl_mapper.map(TINY, CHIP, **how, store=store).value == first.value
-        forget()
-        assert marl_mapper.map(TINY, CHIP, **how, store=store).value == first.value
+        for _ in range(2):
+            forget()
+            assert asked(store=store).value == first.value
     assert len(searches) == 4
 
 
 def test_a_file_of_another_kind_stays_as_it_is(tmp_path):
-    path = tmp_path / "runs.db"
+    path, text = tmp_path / "runs.db", tmp_path / "notes.txt"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE runs (id INTEGER)")
-    before = path.read_bytes()
-    with pytest.raises(LibraryError, match="another kind of file"):
-        marl_mapper.map(TINY, CHIP, store=path)
-    text = tmp_path / "notes.txt"
     text.write_text("no database, but long enough to be looked at as one" * 20)
-    with pytest.raises(LibraryError, match="not a database; expected"):
-        marl_mapper.map(TINY, CHIP, store=text)
-    assert path.read_bytes() == before
+    for store, says in ((path, "another kind of file"), (text, "not a database; expected")):
+        before = store.read_bytes()
+        with pytest.raises(LibraryError, match=says):
+            asked(store=store)
+        assert store.read_bytes() == before
 
 
 def test_the_oldest_leaves_first(monkeypatch):
     monkeypatch.setattr(answers, "MOST", 2)
     for pes in (2, 4, 8):
-        marl_mapper.map(TINY, Accelerator(pes), method="random", budget=20)
+        asked(chip=Accelerator(pes))
     assert len(answers._known) == 2
 
 
@@ -162,5 +148,5 @@ def test_a_model_that_does_not_say_its_options_is_asked_again(searches):
             self.evaluate_batch = cost_models.load("exact").evaluate_batch
 
     for _ in range(2):
-        marl_mapper.map(TINY, CHIP, method="random", budget=20, cost_model=Silent())
+        asked(cost_model=Silent())
     assert len(searches) == 2

@@ -50,6 +50,11 @@ def tags_of(html: str) -> set[str]:
     return parser.seen
 
 
+def quick(layer, chip="edge", objective="edp"):
+    """A short search."""
+    return marl_mapper.map(layer, chip, objective, method="random", budget=64)
+
+
 def test_a_layer_is_what_the_proof_says(mapped):
     problem = Problem(TINY, "edge", "edp")
     proof = baselines.prove(problem)
@@ -78,8 +83,7 @@ def test_many_layers_on_many_chips():
     assert [(one.layer.name, one.chip) for one in found] == [
         (layer.name, chip) for layer in (TINY, SMALL) for chip in ("edge", "4 PEs")
     ]
-    again = marl_mapper.map(SMALL, chips[1], "latency", method="random", budget=64)
-    assert again.value == found[-1].value
+    assert quick(SMALL, chips[1], "latency").value == found[-1].value
 
 
 def test_a_model_without_bounds_is_searched():
@@ -96,9 +100,9 @@ def test_notebooks_show_results_escaped(mapped):
     assert f"{mapped.cost.utilized_pes:,.0f}" in mapped.cost._repr_html_()
     for level in (0, 1):
         assert mapped.mapping.parallel[level] in mapped.mapping._repr_html_()
-    other = marl_mapper.map(SMALL, method="random", budget=64)
-    assert "<b>" not in other._repr_html_()
-    assert "&lt;b&gt;small" in other._repr_html_()
+    other = quick(SMALL)._repr_html_()
+    assert "<b>" not in other
+    assert "&lt;b&gt;small" in other
 
 
 NO_ROOM = Accelerator(num_pes=4, l1_bytes=1, l2_bytes=1)
@@ -140,29 +144,24 @@ def test_a_search_that_finds_nothing_says_what_to_change():
 
 def test_loops_are_the_mappings(mapped):
     assert mapped.loops == mapped.mapping.loops(TINY, mapped.accelerator.num_pes)
-    deep = marl_mapper.map(TINY, "simba", method="random", budget=64)
+    deep = quick(TINY, "simba")
     assert {loop.level for loop in deep.loops} <= {"MAC", *(e.level for e in deep.mapping.entries)}
     assert len(deep.loops) == deep.nest.count("for ") + deep.nest.count("parallel ")
 
 
-@pytest.mark.parametrize("chip", ["edge", "simba"])
-def test_values_come_back(chip):
-    found = marl_mapper.map(TINY, chip, "latency", method="random", budget=64)
+@pytest.mark.parametrize("chip", ["edge", "simba", ""])
+def test_values_come_back(chip, mapped):
+    found = quick(TINY, chip, "latency") if chip else mapped
     again = marl_mapper.Mapped.from_dict(json.loads(found.to_json()))
-    assert again.problem == found.problem
-    assert again.mapping == found.mapping
+    for name in ("problem", "mapping", "value", "gap", "bound"):
+        assert getattr(again, name) == getattr(found, name)
     assert again.cost.latency_cycles == found.cost.latency_cycles
-    assert (again.value, again.gap, again.bound) == (found.value, found.gap, found.bound)
     assert again.result.improvements == found.result.improvements
     assert again.to_dict() == found.to_dict()
     marl_mapper.validate(again)
-
-
-def test_a_proof_comes_back(mapped):
-    again = marl_mapper.Mapped.from_dict(mapped.to_dict())
-    assert again.result.proof.status == mapped.result.proof.status == "optimal"
-    assert again.result.proof.counts == mapped.result.proof.counts
-    assert again.gap == 0
+    if not chip:
+        assert again.result.proof.status == "optimal"
+        assert again.result.proof.counts == mapped.result.proof.counts
 
 
 def test_values_that_do_not_hold_are_refused(mapped):

@@ -1,41 +1,25 @@
 """What the progress display leaves on a terminal."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from marl_runs import Experiment
 from marl_runs.runner import live
 from marl_runs.runner.context import Ended, Progress
 from marl_runs.runner.progress import summary
+from tests.mapper.toys import Walk
 from tests.terminals import Terminal
 
 COLUMNS = 80
 CODES = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|(\r|\n)|([^\x1b\r\n])")
 
 
-@dataclass(frozen=True)
-class Named(Experiment):
-    """Has a name that is longer than a line."""
-
-    kind: ClassVar[str] = "named"
-    seed: int = 0
-    budget: int = 10
-
-    @property
-    def name(self) -> str:
-        return f"resnet18.conv2/edge latency*energy*area of run {self.seed} " * 3
-
-    def spec(self) -> Mapping[str, Any]:
-        return {}
-
-    def run(self, context: Any) -> Mapping[str, Any]:
-        return {}
+LONG = "resnet18.conv2/edge latency*energy*area " * 3
+"""A name that is longer than a line."""
 
 
 def screen(text: str) -> list[str]:
@@ -75,7 +59,7 @@ def shown(kind: type[Any]) -> Iterator[tuple[Any, Terminal]]:
 @pytest.mark.parametrize("outcome", ["finished", "interrupted", "failed", "raised"])
 def test_the_display_leaves_no_ghosts(kind: type[Any], outcome: str) -> None:
     alone = kind is live.LoneReporter
-    runs = [Named(seed) for seed in range(1 if alone else 3)]
+    runs = [Walk(seed, budget=10, label=LONG) for seed in range(1 if alone else 3)]
     ended = Ended(outcome, 9, 20.75, 1.0, 1.0, error="it broke")
     told = ["A sentence."]
     with shown(kind) as (reporter, stream), suppress(KeyboardInterrupt), reporter:

@@ -96,7 +96,7 @@ def test_holms_values_are_those_of_his_example():
 def test_a_ratio_of_two_levels_covers_the_truth_where_one_level_does_not():
     """Cases differ by much, runs by little: the interval is that of the cases."""
     rng = np.random.default_rng(1)
-    hits, repeats = 0, 200
+    hits, repeats = 0, 100
     for _ in range(repeats):
         of_case = rng.normal(0.1, 0.2, 10)
         first = [np.exp(mean + rng.normal(0, 0.05, 5)) for mean in of_case]

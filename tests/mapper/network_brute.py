@@ -2,117 +2,108 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from functools import cache
+from itertools import compress, product
+from typing import Any
 
 import numpy as np
 
 from cost_models import Mapping
 from layers import Layer, LayerKind, NetworkGraph
-from layers.graph_builder import GraphBuilder
+from maestro_env import Problem
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of, resident_of
 from mapper.fusing.group_costs import GroupTilings
+from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.network_result import NetworkResult
 from mapper.staying.node_costs import NodeCosts
-from mapper.staying.rooms import TensorRoom, rooms_of
-from mapper.staying.shape_facts import ENERGY, Resident
-from mapper.staying.stay_proof import StaySetting
+from mapper.staying.rooms import TensorRoom, home_of, room_limit, rooms_of
+from mapper.staying.shape_facts import ENERGY, LATENCY, Resident
+from mapper.staying.stay_proof import StayProof, StaySetting
 from marl_common import FloatArray
-from tests.mapper.staying import Points, all_costs, front, random_setting
+from tests.baselines.proofs import every_action
+from tests.mapper.small_networks import small
+
+Points = list[tuple[float, float]]
+Cut = tuple[FusedGroup | None, ...]
 
 
-def small_chain(seed: int) -> tuple[NetworkGraph, StaySetting]:
-    """2 or 3 small convolutions, some with a sum behind them, on a chip with little L2."""
-    rng = np.random.default_rng([47, seed])
-    while True:
-        setting = random_setting(rng)
-        setting = replace(
-            setting,
-            chip=replace(setting.chip, l2_bytes=int(rng.integers(9, 24))),
-            options={**setting.options, "double_buffer": False},
-        )
-        graph = GraphBuilder()
-        rows, channels = int(rng.integers(5, 10)), 1
-        at = first = graph.source("x", (1, channels, rows, 1))
-        for number in range(int(rng.integers(2, 4))):
-            taps = min(int(rng.choice([1, 2, 2])), rows)
-            filters = 1 if number % 2 else int(rng.choice([2, 3, 4]))
-            pad = (taps - 1) * int(rng.integers(2))
-            layer = Layer(f"l{number}", "CONV", filters, channels, rows + pad, 1, taps, 1,
-                          padding=(pad, 0, 0, 0))  # fmt: skip
-            at, channels, rows = graph.mac(layer, at), filters, layer.out_y
-        if graph.shape(first) == graph.shape(at) and rng.random() < 0.5:
-            at = graph.add("add", at, first)
-        built = graph.graph()
-        if all(layer.macs <= 72 for layer in built.layers):
-            values = [
-                problem.look(problem.space.sample(50, seed)).values
-                for problem in (
-                    setting.problem(one, frozenset(), math.inf, ENERGY) for one in built.layers
-                )
-            ]
-            if all(np.isfinite(some).any() for some in values):
-                return built, setting
+class Bare:
+    """A context of a run that nobody looks at."""
+
+    def progress(self, *_: Any, **__: Any) -> None:
+        """Nothing."""
 
 
-def long_attention(seed: int) -> tuple[NetworkGraph, StaySetting]:
-    """The same of one head whose rows are long for L2."""
-    return small_attention(seed, (7, 12), (1, 1, 5, 1), (2, 3, 9, 2))
+def prove_here(proofs: Sequence[StayProof]) -> list[Any]:
+    return [proof.run(Bare()) for proof in proofs]
 
 
-def small_attention(
-    seed: int,
-    l2_bytes: tuple[int, int] = (12, 30),
-    least: tuple[int, ...] = (1, 2, 2, 1),
-    most: tuple[int, ...] = (4, 4, 4, 4),
-) -> tuple[NetworkGraph, StaySetting]:
-    """Scores, a softmax and the context of some heads, on a chip with little L2."""
-    rng = np.random.default_rng([48, seed])
-    setting = random_setting(rng)
-    setting = replace(
-        setting,
-        chip=replace(setting.chip, l2_bytes=int(rng.integers(*l2_bytes))),
-        options={**setting.options, "double_buffer": False},
-    )
-    heads, rows, keys, depth = (
-        int(rng.integers(low, high)) for low, high in zip(least, most, strict=True)
-    )
-    graph = GraphBuilder()
-    query, key, value = (
-        graph.source(name, (heads, extent, depth))
-        for name, extent in (("query", rows), ("key", keys), ("value", keys))
-    )
-    at = graph.mac(Layer.gemm("scores", M=rows, N=keys, K=depth, batch=heads), query, key)
-    at = graph.norm("softmax", at)
-    graph.mac(Layer.gemm("context", M=rows, N=depth, K=keys, batch=heads), at, value)
-    return graph.graph(), setting
+def all_costs(problem: Problem) -> FloatArray:
+    """``(N, 3)`` energy, latency and bytes of the level next to DRAM of all mappings."""
+    found, held = [], room_limit(problem.accelerator).removeprefix("max_")
+    for actions in every_action(problem):
+        costs = problem.look(actions).costs
+        some = np.stack([costs.energy_nj, costs.latency_cycles, costs.column(held)], axis=1)
+        found.append(some[costs.feasible])
+    return np.unique(np.concatenate(found), axis=0)
 
 
-class FusedBrute:
+def front(points: Points) -> Points:
+    found: Points = []
+    for energy, latency in sorted(points):
+        if not found or latency < found[-1][1]:
+            found.append((energy, latency))
+    return found
+
+
+def subsets(items: Sequence[Any]) -> Iterator[list[Any]]:
+    return (list(compress(items, some)) for some in product((False, True), repeat=len(items)))
+
+
+class NetworkBrute:
     """Everything that a small network may do, one after another.
 
     Args:
         graph: The network.
         setting: Chip, options and space.
+        counted: Whether nodes without MACs cost what they move in every place.
+        fused: Whether layers may be fused.
+        inputs: How often the network runs. Where it does more than once, filters may stay, and
+            costs are a run's mean.
     """
 
-    def __init__(self, graph: NetworkGraph, setting: StaySetting) -> None:
+    def __init__(
+        self,
+        graph: NetworkGraph,
+        setting: StaySetting,
+        counted: bool = False,
+        fused: bool = False,
+        inputs: int = 1,
+    ) -> None:
         self.graph, self.setting, self.chip = graph, setting, setting.chip
+        self.capacity = home_of(setting.chip).capacity_bits or 0
         self.rooms = rooms_of(graph, setting.chip)
-        self.groups = groups_of(graph, setting.chip)
-        self.passes = NodeCosts(graph, setting)
+        self.groups = groups_of(graph, setting.chip) if fused else {}
+        self.passes = NodeCosts(graph, setting, counted)
+        self.inputs, self.filters = inputs, set[str]()
+        self.bits = {node.name: 8 * node.elements for node in graph.nodes}
         self._costs: dict[tuple[Layer, Resident], FloatArray] = {}
+        self._loads: dict[int, tuple[float, float]] = {}
 
     def best(self) -> Points:
         """Energies and latencies of which none is worse in both than another."""
         found: Points = []
-        for chosen in product((False, True), repeat=len(self.rooms)):
-            taken = [room for room, stays in zip(self.rooms, chosen, strict=True) if stays]
-            for cut in self._cuts(0):
-                found = front(found + self._points(taken, cut))
+        layers = [node.name for node in self.graph.nodes if node.layer is not None]
+        for filters in subsets(layers if self.inputs > 1 else ()):
+            self.filters = set(filters)
+            for taken in subsets(self.rooms):
+                for cut in self._cuts(0):
+                    found = front(found + self._points(taken, cut))
         return found
 
-    def _cuts(self, place: int) -> Iterator[tuple[FusedGroup | None, ...]]:
+    def _cuts(self, place: int) -> Iterator[Cut]:
         """All ways to run the nodes from a place on: by themselves (None) or in groups."""
         if place == len(self.graph.nodes):
             yield ()
@@ -122,16 +113,20 @@ class FusedBrute:
             for rest in self._cuts(place + length):
                 yield (group, *rest)
 
-    def _points(self, taken: list[TensorRoom], cut: tuple[FusedGroup | None, ...]) -> Points:
+    def _points(self, taken: list[TensorRoom], cut: Cut) -> Points:
         sums: Points = [(0.0, 0.0)]
-        place = 0
+        place, held = 0, sum(
+            8 * node.layer.filter_size
+            for node in self.graph.nodes
+            if node.layer is not None and node.name in self.filters
+        )  # fmt: skip
         for group in cut:
             length = 1 if group is None else group.nodes
             names = [node.name for node in self.graph.nodes[place : place + length]]
             if any(name in room.tensors for room in taken for name in names[:-1]):
                 return []
             live = [r for r in taken if r.first < place + length and r.last >= place]
-            left = (self.chip.l2_bytes or 0) * 8 - sum(room.bits for room in live)
+            left = self.capacity - held - sum(self.bits[room.tensors[0]] for room in live)
             if left < 0:
                 return []
             own = self._node(place, live, left) if group is None else []
@@ -150,7 +145,11 @@ class FusedBrute:
         inside = {name for room in live for name in room.tensors}
         named = (("input", node.inputs[0]), ("output", node.name))
         resident = frozenset(kind for kind, name in named if name in inside)
-        return self._layer(node.layer.renamed(""), resident, left / 8)
+        if node.name not in self.filters:
+            return self._layer(node.layer.renamed(""), resident, left / 8)
+        energy, latency = (figure / self.inputs for figure in self._load(node.layer.filter_size))
+        own = self._layer(node.layer.renamed(""), resident | {"filter"}, left / 8)
+        return [(e + energy, t + latency) for e, t in own]
 
     def _layer(self, layer: Layer, resident: Resident, room: float) -> Points:
         if (layer, resident) not in self._costs:
@@ -172,7 +171,7 @@ class FusedBrute:
         ):
             filters = frozenset(n for n in places if stays[n])
             tiling = FusedTiling(rows, columns, filters, keys)
-            rooms = [left - tiling.room_bits(group, self.chip, n) for n in places]
+            rooms = [left - tiling.room_bits(group, self.setting.two_levels, n) for n in places]
             if (tiling.tiles == 1 and not keys) or min(rooms) <= 0:
                 continue
             sums: Points = [tilings.sums(tiling)[:2]]
@@ -203,14 +202,33 @@ class FusedBrute:
 
         PEs leak for as long as it takes, at a rate that mappings differ by on a slower chip.
         """
-        layer = Layer.gemm("", M=1, N=elements, K=1)
-        one = Mapping(("KCYXRS", "KCYXRS"), ("C", "C"), ({"K": 1}, {"K": 1}), 1)
-        slower = replace(self.setting, chip=replace(self.chip, noc_bw=1, offchip_bw=1))
-        dram, here, slow = (
-            setting.known(layer, frozenset(resident), one)
-            for setting, resident in ((self.setting, ""), (self.setting, ["filter"]), (slower, ""))
-        )
-        leak = (slow.energy - dram.energy) / (slow.latency - dram.latency or 1)
-        rate = self.chip.buffers()[0].read_bw
-        cycles = 1 if rate is None else -(-elements * self.chip.widths.filter // rate)
-        return dram.energy - here.energy + leak * (cycles - dram.latency + here.latency), cycles
+        if elements not in self._loads:
+            layer, chip = Layer.gemm("", M=1, N=elements, K=1), self.setting.two_levels
+            one = Mapping(("KCYXRS", "KCYXRS"), ("C", "C"), ({"K": 1}, {"K": 1}), 1)
+            slower = replace(self.setting, chip=replace(chip, noc_bw=1, offchip_bw=1))
+            ways = ((self.setting, ""), (self.setting, ["filter"]), (slower, ""))
+            dram, here, slow = (
+                setting.known(layer, frozenset(resident), one) for setting, resident in ways
+            )
+            leak = (slow.energy - dram.energy) / (slow.latency - dram.latency or 1)
+            rate = chip.buffers()[0].read_bw
+            cycles = 1 if rate is None else -(-elements * chip.widths.filter // rate)
+            spent = leak * (cycles - dram.latency + here.latency)
+            self._loads[elements] = dram.energy - here.energy + spent, cycles
+        return self._loads[elements]
+
+
+@cache
+def brute_of(seed: int) -> tuple[NetworkGraph, StaySetting, bool, Points]:
+    """A small network, its setting, whether passes are counted, and its best points."""
+    graph, setting, counted = small(seed)
+    return graph, setting, counted, NetworkBrute(graph, setting, counted).best()
+
+
+def beside_brute(net: NetworkProblem, best: Points) -> list[tuple[NetworkResult, float]]:
+    """Optima of latency, energy and their product, each beside the least of all points."""
+    return [
+        (net.sum(LATENCY), min(latency for _, latency in best)),
+        (net.sum(ENERGY), min(energy for energy, _ in best)),
+        (net.product(), min(energy * latency for energy, latency in best)),
+    ]
