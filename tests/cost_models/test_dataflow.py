@@ -11,6 +11,7 @@ from cost_models import (
     InfeasibleError,
     Mapping,
     MappingError,
+    ReasonCode,
     loop_nest,
     parse_dataflow,
     parse_network,
@@ -157,6 +158,7 @@ def test_what_is_no_partition_has_a_typed_reason(text, message):
     layer = Layer("l", LayerKind.CONV, K=8, C=3, Y=9, X=9, R=3, S=3)
     with pytest.raises(InfeasibleError, match=message) as caught:
         Mapping.from_dataflow(parse_dataflow(text), layer)
+    assert caught.value.infeasible.code is ReasonCode.NOT_A_PARTITION
     assert caught.value.infeasible.levers
 
 
