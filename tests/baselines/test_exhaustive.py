@@ -48,11 +48,14 @@ def enumerated(problem: Problem, nest: bool) -> np.ndarray:
     return np.concatenate(found)
 
 
-def distinct(problem: Problem, actions: np.ndarray) -> np.ndarray:
+def keys(problem: Problem, actions: np.ndarray) -> np.ndarray:
     mappings = problem.space.decode(actions)
     symmetry = capabilities_of(problem.cost_model).symmetry
-    found = nest_keys(problem.layer, problem.accelerator, mappings, symmetry)
-    return actions[np.unique(found, return_index=True)[1]]
+    return nest_keys(problem.layer, problem.accelerator, mappings, symmetry)
+
+
+def distinct(problem: Problem, actions: np.ndarray) -> np.ndarray:
+    return actions[np.unique(keys(problem, actions), return_index=True)[1]]
 
 
 @pytest.mark.parametrize("model", ["exact", "maestro"])
@@ -69,24 +72,16 @@ def test_pruning_by_symmetry_loses_no_value(case: str, model: str) -> None:
     np.testing.assert_allclose(
         np.unique(values_of(problem, everything)), np.unique(values_of(problem, left)), rtol=1e-12
     )
-
-
-@pytest.mark.parametrize("model", ["exact", "maestro"])
-@pytest.mark.parametrize("case", CASES)
-def test_keys_join_only_mappings_of_equal_cost(case: str, model: str) -> None:
-    layer, options = CASES[case]
-    problem = Problem(layer, SMALL, "edp", model, space=options)
-    actions = problem.space.sample(5000, seed=0)
-    symmetry = capabilities_of(problem.cost_model).symmetry
-    found = nest_keys(layer, SMALL, problem.space.decode(actions), symmetry)
-    values = problem.look(actions).values
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-    np.testing.assert_array_equal(values, values[first][inverse])
+    drawn = problem.space.sample(5000, seed=0)
+    _, first, alike = np.unique(keys(problem, drawn), return_index=True, return_inverse=True)
+    values = problem.look(drawn).values
+    np.testing.assert_array_equal(values, values[first][alike])
     assert len(first) < 5000
 
 
-@pytest.mark.parametrize("objective", ["latency", "energy", "edp"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "objective"), zip(CASES, ("latency", "energy", "edp") * 2, strict=True)
+)
 def test_exact_optimum_equals_brute_force(case: str, objective: str) -> None:
     layer, options = CASES[case]
     problem = Problem(layer, SMALL, objective, "exact", space=options)

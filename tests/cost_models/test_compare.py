@@ -54,7 +54,7 @@ def test_without_a_cause_maestro_is_right_about_the_outer_level() -> None:
     maestro = cost_models.load("maestro", guard=False)
     exact = cost_models.load("exact")
     agreeing, differing = 0, Counter[int]()
-    for _ in range(1400):
+    for _ in range(600):
         layer = random_conv(rng)
         mapping, pes = whole_filter_mapping(rng, layer)
         accelerator = Accelerator(pes)
@@ -84,7 +84,7 @@ def test_without_a_cause_maestro_is_right_about_the_outer_level() -> None:
             agreeing += 1
         elif len(numbers) == 1 and theirs != derived:
             differing.update(numbers)
-    assert agreeing >= 40
+    assert agreeing >= 15
     # each structural cause changes figures by itself somewhere
     assert set(differing) == {2, 3, 4, 6, 7, 9}
 

@@ -138,7 +138,7 @@ class TestEveryCostModel:
 
     def test_mappings_that_it_calls_the_same_cost_the_same(self, model: CostModel) -> None:
         symmetry = capabilities_of(model).symmetry
-        batch = whole_filter_batch(CONV, 60, seed=6)
+        batch = whole_filter_batch(CONV, 30, seed=6)
         batch.tiles[:, :, 4:] = CONV.extents[4:]
         moved = MappingBatch(
             np.array(

@@ -121,11 +121,11 @@ REWRITES = (turned, with_still_loops_moved, product_as_convolution, product_as_b
 @pytest.mark.parametrize("rewritten", REWRITES)
 def test_what_is_the_same_work_costs_the_same(exact, rewritten) -> None:
     rng, differ = np.random.default_rng(5), 0
-    for _ in range(200):
+    for _ in range(80):
         one, other = rewritten(rng)
         assert exact.evaluate(*one) == exact.evaluate(*other)
         differ += one != other
-    assert differ > 120
+    assert differ > 45
 
 
 def test_the_bound_is_a_bound_and_what_is_held_saves_input_alone() -> None:
@@ -134,7 +134,7 @@ def test_the_bound_is_a_bound_and_what_is_held_saves_input_alone() -> None:
     inputs = {"dram_in", "l2r_in", "l2r_in_tile", "l1w_in"}
     inputs |= {"latency", "noc_in_cycles", "dram_in_cycles"}
     rng = np.random.default_rng(13)
-    for _ in range(150):
+    for _ in range(60):
         setting = random_setting(rng)
         costs = [model.evaluate(*setting) for model in halos]
         assert bound.evaluate(*setting).latency_cycles <= costs[0].latency_cycles
@@ -147,7 +147,7 @@ def test_the_bound_is_a_bound_and_what_is_held_saves_input_alone() -> None:
 def test_counts_that_do_not_depend_on_the_order(exact: CostModel) -> None:
     free = ("macs", "steps", "active_pe_steps", "compute_cycles", "l1_peak", "l2_peak")
     rng = np.random.default_rng(7)
-    for _ in range(300):
+    for _ in range(100):
         layer, accelerator, mapping = random_setting(rng)
         orders = ["".join(DIMS[d] for d in rng.permutation(6)) for _ in range(2)]
         other = replace(mapping, orders=(orders[0], orders[1]))
@@ -177,7 +177,7 @@ def test_one_pe_with_whole_tiles_moves_every_element_once(exact: CostModel) -> N
 
 def test_a_depthwise_layer_is_its_channels_one_after_the_other(exact: CostModel) -> None:
     rng = np.random.default_rng(9)
-    for _ in range(100):
+    for _ in range(50):
         base = replace(random_layer(rng), kind=LayerKind.CONV, K=1, C=1, groups=1, N=1)
         channels = int(rng.integers(2, 6))
         depthwise = replace(base, kind=LayerKind.DSCONV, C=channels)
@@ -225,4 +225,4 @@ def test_an_outermost_batch_shares_its_filters(exact: CostModel) -> None:
             # filters stay where one tile holds all of them; each product has operands of its own
             assert four[name] in ((4 * one[name],) if own else (one[name], 4 * one[name]))
             saved += four[name] == one[name]
-    assert saved > 10
+    assert saved > 5

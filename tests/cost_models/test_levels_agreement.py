@@ -36,7 +36,7 @@ def test_what_is_known_of_earlier_nests_is_forgotten_in_time() -> None:
 
 def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
     found: Counter[str] = Counter()
-    nests = 400
+    nests = 240
     for number in range(nests):
         nest = random_nest(np.random.default_rng((9, number)), 1 + number % 5)
         counts = simulate(nest)
@@ -44,8 +44,8 @@ def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
         found.update(features(nest, counts))
     assert set(found) == set(FEATURES)
     assert found["at least 200 MACs"] >= nests / 2
-    # of so few nests a share of 5 % may show as 3.5
-    assert {name: n for name, n in found.items() if n < 0.035 * nests} == {}
+    # of so few nests a share of 5 % may show as 2.5
+    assert {name: n for name, n in found.items() if n < 0.025 * nests} == {}
 
 
 def test_rows_lie_where_taps_do_though_padding_is_far() -> None:
@@ -63,7 +63,7 @@ def test_rows_lie_where_taps_do_though_padding_is_far() -> None:
 
 
 def test_nests_of_layers_have_many_units_and_the_layers_rows() -> None:
-    for number in range(20):
+    for number in range(10):
         nest = layer_nest(np.random.default_rng((9, number)), 1 + number % 5)
         units = math.prod(n for level in nest.levels for n in level.units)
         assert FEWEST_UNITS <= units <= MOST_UNITS

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from cost_models.prices import chip_prices, marks, open_levels
 from cost_models.technology.parts import TechnologyError, dram_pj, mac, sram
 from layers import Layer, LayerKind
 from maestro_env import Problem
-from tests.cost_models.tiny import random_layer, random_mapping
 
 EDGE = Accelerator(168, 512, 108_000, 64, 16)
 CONV = Layer("conv", LayerKind.CONV, K=16, C=8, Y=18, X=18, R=3, S=3)
@@ -266,32 +264,6 @@ def test_a_table_is_for_elements_of_its_bits() -> None:
             name = f"energy_{part}_nj"
             assert b.detail[name] == pytest.approx(factor * a.detail[name])
         assert b.detail["energy_mac_nj"] == a.detail["energy_mac_nj"]
-
-
-CHIPS = (
-    EDGE,
-    Accelerator(64),
-    replace(EDGE, widths=Widths(16, 8, 16, 32), node_nm=28.0, clock_mhz=200.0),
-    replace(EDGE, l1_bytes=None, levels=(Level(kind="HBM3"), Level(), Level((9000, 9000, 9000)))),
-)
-
-
-@settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_no_mapping_goes_below_the_floors(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    layer = random_layer(rng)
-    mapping = random_mapping(rng, layer)
-    pes = mapping.num_pes or 12
-    for energy in ("cacti", "maestro", "eyeriss"):
-        for area in ("provisioned", "maestro"):
-            model: Any = cost_models.load("exact", energy=energy, area=area)
-            for chip in CHIPS:
-                hardware = replace(chip.unlimited_buffers(), num_pes=pes)
-                cost = model.evaluate(layer, hardware, mapping)
-                assert cost.feasible
-                for name, floor in model.lower_bounds(layer, hardware).items():
-                    assert getattr(cost, name) >= floor * (1 - 1e-12) >= 0, (energy, area, name)
 
 
 def test_bounds_hold_where_the_search_chooses_the_pes() -> None:

@@ -11,7 +11,7 @@ from tests.cost_models.set_execution import execute
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_the_simulator_equals_an_execution_by_sets(depth: int) -> None:
     rng = np.random.default_rng(depth)
-    for number in range(20):
+    for number in range(8):
         nest = random_nest(rng, depth, 400)
         left, right = simulate(nest), execute(nest)
         differ = {n for n in {*left, *right} if left.get(n, 0) != right.get(n, 0)}

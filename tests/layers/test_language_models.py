@@ -30,7 +30,7 @@ LATENT = SMALL | {
 }  # fmt: skip
 SLIDING = ["sliding_attention", "full_attention", "sliding_attention"]
 MODELS: dict[str, dict[str, Any]] = {
-    **{name: dict(fields) for name, fields in CONFIGS.items()},
+    **{name: fields | {"num_hidden_layers": 4} for name, fields in CONFIGS.items()},
     "biases": SMALL | {"model_type": "llama", "attention_bias": True, "mlp_bias": True},
     "tied": SMALL | {"model_type": "llama", "tie_word_embeddings": True, "head_dim": 16},
     "mistral": SMALL | {"model_type": "mistral", "sliding_window": 80},
