@@ -1,9 +1,6 @@
 """Chips and mappings of any depth: figures, loops, files."""
 
-import math
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,12 +8,10 @@ import pytest
 import yaml
 
 import cost_models
-from cost_models import Accelerator, Chain, ChainMapping, Loop, Wires
+from cost_models import Accelerator, Chain, ChainMapping, Wires
 from cost_models.chain.clusters import as_chain
 from cost_models.chain.loops import MAC
-from cost_models.exact.nest import Nest
-from cost_models.exact.simulator import Execution
-from layers import DIMS, Layer, get
+from layers import Layer, get
 from maestro_env import MapSpace
 from tests.cost_models.chains import random_chip, random_mapping
 from tests.cost_models.tiny import random_layer
@@ -84,74 +79,6 @@ def test_the_kernel_counts_chains_as_the_simulator_executes_them(memories: int) 
         parts = ["mac", *(level.name.lower() for level in (chip.levels[0], *chip.memories))]
         named = [cost.detail[f"energy_{part}_nj"] for part in (*parts, "network", "leakage")]
         assert sum(named) == pytest.approx(cost.energy_nj)
-
-
-Box = tuple[range, ...]
-Place = tuple[tuple[str, str, int], ...]
-
-
-def walk(rows: list[Loop], tiles: dict[Place, Box]) -> Iterator[dict[Place, Box]]:
-    """Execute rows of a nest: at each step, the part of every unit, by its place."""
-    if not rows:
-        yield tiles
-        return
-    row, inside = rows[0], rows[1:]
-    d = DIMS.index(row.dim)
-
-    def part(box: Box, i: int) -> Box:
-        cut = box[d][i * row.step : (i + 1) * row.step]
-        return (*box[:d], cut, *box[d + 1 :])
-
-    if row.spatial:
-        units = product(tiles.items(), range(row.units))
-        where = (row.level, row.dim)
-        yield from walk(inside, {(*at, (*where, u)): part(box, u) for (at, box), u in units})
-        return
-    first = next(iter(tiles.values()))
-    for i in range(-(-len(first[d]) // row.step)):
-        yield from walk(inside, {at: part(box, i) for at, box in tiles.items()})
-
-
-def work(box: Box) -> str:
-    """What a unit works on; nothing, if a range has nothing left."""
-    return str(box) if all(box) else "idle"
-
-
-class Recorder(Execution):
-    """An execution that keeps what each unit of the innermost level works on, step by step."""
-
-    def __init__(self, nest: Nest) -> None:
-        super().__init__(nest, nest.widths[2])
-        self.seen: list[list[Box]] = []
-
-    def _step(self, level: int, units: Any, now: Any) -> Any:
-        if level == self.depth:
-            self.seen.append([tuple(box) for box in units.values()])
-        return super()._step(level, units, now)
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3, 4])
-def test_rows_of_a_nest_run_every_mac_once_where_the_simulator_runs_it(depth: int) -> None:
-    rng = np.random.default_rng(depth)
-    options = cost_models.load("exact")
-    for _ in range(60):
-        chip, layer = random_chip(rng, depth), random_layer(rng, 200)
-        mapping = random_mapping(rng, chip, layer)
-        rows = mapping.loops(layer, chip)
-        outside = [row for row in rows if row.level != MAC]
-        steps = list(walk(outside, {(): tuple(map(range, layer.extents))}))
-        recorder = Recorder(options.nest(layer, chip, mapping))
-        recorder.run()
-        assert len(steps) == len(recorder.seen)
-        for step, seen in zip(steps, recorder.seen, strict=True):
-            assert sorted(map(work, step.values())) == sorted(map(work, seen))
-        macs = sum(math.prod(map(len, box)) for step in steps for box in step.values())
-        assert macs == layer.macs
-        assert all(row.iterations > 1 or row.spatial for row in rows)
-        inner = [row for row in rows if row.level == MAC]
-        full = [math.prod(row.iterations for row in inner if row.dim == d) for d in DIMS]
-        largest = tuple(map(len, recorder.seen[0][0]))
-        assert all(n >= size for n, size in zip(full, largest, strict=True))
 
 
 def test_rows_of_a_mapping_of_two_levels_name_clusters() -> None:

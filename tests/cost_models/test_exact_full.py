@@ -9,27 +9,14 @@ import pytest
 import cost_models
 from cost_models import Accelerator, Mapping, ReasonCode
 from cost_models.buffers import Level
-from layers import DIMS, Layer, LayerKind
-from tests.cost_models.tiny import random_full_case, random_full_mapping, random_whole_layer
+from layers import Layer, LayerKind
+from tests.cost_models.tiny import random_full_case
 
 PRICES = {"energy": "eyeriss", "area": "maestro"}
 LAYER = Layer("conv", LayerKind.CONV, K=8, C=4, Y=6, X=6, R=3, S=3, padding=(1, 1, 1, 1))
 WHOLE = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"K": 4}, {"K": 1, "C": 1}), 2, 4)
 CHIP = Accelerator(4, noc_bw=4, offchip_bw=2)
 EXACT = cost_models.load("exact", **PRICES)
-
-
-def test_a_second_parallel_dimension_of_one_unit_changes_nothing() -> None:
-    rng = np.random.default_rng(16)
-    for _ in range(100):
-        layer = random_whole_layer(rng, 200)
-        mapping = replace(random_full_mapping(rng, layer), bypass=(frozenset(), frozenset()))
-        alone = replace(mapping, parallel2=(None, None), units=(None, None), num_pes=12)
-        sizes = (12 // alone.cluster_size, alone.cluster_size)
-        second = [next(d for d in DIMS if d != alone.parallel[level]) for level in (0, 1)]
-        both = replace(alone, parallel2=tuple(second), units=sizes)
-        one, two = (EXACT.evaluate(layer, CHIP, m) for m in (alone, both))
-        assert one.counts.items() <= two.counts.items()
 
 
 def test_free_padding_is_never_slower() -> None:

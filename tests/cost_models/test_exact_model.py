@@ -21,7 +21,7 @@ from cost_models import (
 from cost_models.threads import CHUNK
 from layers import DIMS, Layer, LayerKind
 from tests.cost_models.batches import random_batch
-from tests.cost_models.tiny import random_layer, random_mapping
+from tests.cost_models.tiny import clipped, random_layer, random_mapping
 
 CONV = Layer("conv", LayerKind.CONV, K=32, C=16, Y=18, X=18, R=3, S=3)
 MAPPING = Mapping(
@@ -38,13 +38,11 @@ def test_tiles_above_the_extents_cost_what_whole_ones_cost(exact: CostModel) -> 
     rng, chip = np.random.default_rng(1), Accelerator(16, noc_bw=3, simd_lanes=2)
     for _ in range(40):
         layer = random_layer(rng)
-        extents = dict(zip(DIMS, layer.extents, strict=True))
         mappings = [random_mapping(rng, layer) for _ in range(6)]
         batch = MappingBatch.from_mappings(mappings, layer.extents)
         for cost, mapping in zip(exact.evaluate_batch(layer, chip, batch), mappings, strict=True):
-            clipped = [{d: min(n, extents[d]) for d, n in tile.items()} for tile in mapping.tiles]
             assert cost == exact.evaluate(layer, chip, mapping)
-            assert cost == exact.evaluate(layer, chip, replace(mapping, tiles=tuple(clipped)))
+            assert cost == exact.evaluate(layer, chip, clipped(mapping, layer))
 
 
 @pytest.mark.parametrize("preset", ["edge", "tpu-v1"])

@@ -158,22 +158,6 @@ def test_shared_space_keeps_ends_and_meanings() -> None:
                 assert offered["outer_parallel"][place] == dim
 
 
-def test_network_environment_visits_every_layer_with_its_own_cost() -> None:
-    env = gymnasium.make("MaestroEnvNetwork-v0", layers="alexnet").unwrapped
-    names = [layer.name for layer in layers.network("alexnet")]
-    observation, info = env.reset(seed=0)
-    for place, name in enumerate(names):
-        assert info["layer"] == name
-        layer = layers.get(name)
-        assert np.array_equal(observation[4:], layer_features(layer))
-        assert env.problem.layer == layer
-        action = env.action_space.sample()
-        observation, _, terminated, truncated, info = env.step(action)
-        if info["feasible"]:
-            assert info["cost"].macs == layer.macs
-        assert (terminated, truncated) == (place == len(names) - 1, False)
-
-
 def test_shuffled_episodes_follow_the_seed() -> None:
     env = gymnasium.make("MaestroEnvNetwork-v0", layers="vgg16", order="shuffled").unwrapped
 
