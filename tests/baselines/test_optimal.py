@@ -7,7 +7,7 @@ from baselines import ProveError, StructureSpace, Tree, can_prove, prove
 from baselines.optimal import proving, solver
 from baselines.optimal.box_layout import LEAF
 from baselines.optimal.boxes import split_boxes
-from cost_models import Accelerator, MappingBatch
+from cost_models import PRESETS, Accelerator, MappingBatch
 from layers import Layer
 from maestro_env import Problem
 from tests.baselines.proofs import (
@@ -45,6 +45,20 @@ def test_equal_to_brute_force(draw, seed):
     assert proof.proven
     assert proof.value == pytest.approx(best, rel=1e-9)
     assert proof.status == ("optimal" if np.isfinite(best) else "empty")
+
+
+@pytest.mark.usefixtures("_few_first_samples")
+@pytest.mark.parametrize("chip", PRESETS)
+def test_equal_to_brute_force_on_every_chip(chip):
+    rng = np.random.default_rng(list(chip.encode()))
+    objective = str(rng.choice(["edp", "latency", "energy"]))
+    layer = Layer("small", "CONV", K=3, C=2, Y=4, X=1, R=2, S=1)
+    space = {"tiles": "divisors", "only": {"cluster_size": [2, 4]}}
+    problem = narrowed(Problem(layer, PRESETS[chip], objective, space=space), rng, 4_000)
+    best, _ = brute_force(problem)
+    proof = prove(problem)
+    assert proof.status == ("optimal" if np.isfinite(best) else "empty")
+    assert proof.value == pytest.approx(best, rel=1e-9)
 
 
 @pytest.mark.parametrize("draw", SEEDS)

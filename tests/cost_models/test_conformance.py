@@ -86,11 +86,14 @@ class TestEveryCostModel:
         costs = model.evaluate_batch(CONV, LIMITED, batch)
         assert costs.feasible.any()
         assert not costs.feasible.all()
+        assert repr(costs) == f"CostBatch(40 mappings, {costs.feasible.sum()} feasible)"
         for cost in costs:
             figures = [getattr(cost, figure) for figure in FIGURES]
             if not cost.feasible:
                 assert all(math.isinf(value) for value in figures)
+                assert repr(cost) == f"Cost(infeasible: {cost.infeasible.message})"
                 continue
+            assert repr(cost).startswith(f"Cost(latency_cycles={cost.latency_cycles:.10g}, energy")
             assert all(math.isfinite(value) and value >= 0 for value in figures)
             assert cost.macs >= CONV.macs
             assert cost.latency_cycles >= CONV.macs / LIMITED.peak_macs_per_cycle

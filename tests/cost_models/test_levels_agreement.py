@@ -17,6 +17,7 @@ from cost_models.exact.simulator import simulate
 from layers import COUPLED_DIMS, LayerKind
 from tests.cost_models.layer_nests import FEWEST_UNITS, MOST_UNITS, layer_nest
 from tests.cost_models.nests import random_nest
+from tests.cost_models.set_execution import execute
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> bool:
@@ -46,6 +47,14 @@ def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
     assert found["at least 200 MACs"] >= nests / 2
     # of so few nests a share of 5 % may show as 2.5
     assert {name: n for name, n in found.items() if n < 0.025 * nests} == {}
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+def test_the_simulator_equals_an_execution_by_sets(depth: int) -> None:
+    rng = np.random.default_rng(depth)
+    for number in range(8):
+        nest = random_nest(rng, depth, 400)
+        assert nest_counts.differing(execute(nest), simulate(nest)) == {}, number
 
 
 def test_rows_lie_where_taps_do_though_padding_is_far() -> None:
