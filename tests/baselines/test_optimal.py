@@ -85,6 +85,16 @@ def test_bounds_hold_where_writes_decide():
     assert count > 1000
 
 
+def test_inner_and_outer_tiles_are_split_in_turn_where_sizes_have_a_price():
+    def priced(chip, objective):
+        problem = Problem("mlp.2", chip, objective)
+        return problem.lower_bounds_of(StructureSpace(problem.space).structures).sizes_priced
+
+    assert priced("archgym", "edp")
+    assert not priced("archgym", "latency")
+    assert not priced("edge", "edp")
+
+
 def test_stops_and_says_how_far_it_came():
     problem = Problem("mobilenetv2.2", "edge")
     none = prove(problem, timeout=0)

@@ -131,6 +131,9 @@ def test_three_levels_are_given_to_timeloop_and_read(tmp_path: Path) -> None:
         "printf '   Scalar reads (per-instance) : 7\\n' >> timeloop-model.stats.txt\n"
         "printf '   Scalar fills (per-instance) : 5\\n' >> timeloop-model.stats.txt\n"
         "printf '   Utilized instances (max) : 3\\n' >> timeloop-model.stats.txt\n"
+        "printf '   Energy (total) : 12.5 pJ\\n' >> timeloop-model.stats.txt\n"
+        f"printf 'Networks\\n    {space}:\\n' >> timeloop-model.stats.txt\n"
+        "printf '   Scalar reads (per-instance) : 512\\n' >> timeloop-model.stats.txt\n"
     )
     program.chmod(0o755)
     found = nest_counts(str(program), case.nest)

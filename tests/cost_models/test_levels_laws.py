@@ -1,9 +1,11 @@
 """The laws of answers on random chains, and of optima of small spaces; each can fail."""
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from benchmarks import levels_laws, levels_monotone
@@ -89,3 +91,19 @@ def test_a_higher_optimum_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels_monotone, "count", dearer)
     found = levels_monotone.run(None, 0)
     assert found["one more entry: higher latency"] == 1
+
+
+def test_a_space_has_every_tile_order_and_fan_out() -> None:
+    space = levels_monotone.random_space(np.random.default_rng(1))
+    nests = list(space.nests())
+    assert len(set(nests)) == len(nests)
+    orders = math.factorial(len(space.active)) ** len(space.entries)
+    along = math.prod(len(entry.along) for entry in space.entries)
+    tiles = {tuple(level.tile for level in nest.levels) for nest in nests}
+    assert len(nests) == orders * along * len(tiles)
+    assert all(
+        inner <= outer
+        for chain in tiles
+        for around, tile in zip((space.nest.extents, *chain), chain, strict=False)
+        for outer, inner in zip(around, tile, strict=True)
+    )
