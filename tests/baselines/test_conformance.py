@@ -20,23 +20,28 @@ NEEDS = {
     "ppo-matched": "stable_baselines3",
     "marl": "torch",
 }
+BUDGET = 150
 SETTINGS: dict[str, dict[str, Any]] = {
     # fewer fits than its defaults, which are for the quality of hundreds of samples
     "bo": {
         "options": {"startup": 16, "growth": 1.4, "candidates": 100, "local": 100},
         "budget": 24,
-        "tiny_budget": 60,
-        "compared": 48,
+        "tiny_budget": 45,
+        "compared": 32,
         "seeds": 1,
     },
     "tpe": {"budget": 60, "tiny_budget": 100, "compared": 120, "seeds": 1},
     # smaller rollouts than its defaults, so that it learns within a short run
     "ppo": {
         "options": {"worlds": 16, "steps": 16, "learning_rate": 3e-3},
-        "compared": 3000,
+        "budget": 300,
+        "compared": 2000,
+        "tiny_budget": 2000,
         "seeds": 1,
     },
-    "ppo-matched": {"compared": 3000, "seeds": 1},
+    "ppo-matched": {"budget": 300, "compared": 3000, "seeds": 1},
+    "marl": {"compared": 500, "tiny_budget": 1000, "seeds": 1},
+    "zero-shot": {"seeds": 1},
     # real problems: tests/mapper/test_proofs.py
     "optimal": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},
     "auto": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},
@@ -54,6 +59,7 @@ def conformance(name: str, where: str = "", **body: Any) -> dict[str, type]:
     reason = f"{name} needs the package {NEEDS.get(name)}"
     own: dict[str, Any] = {
         "name": name,
+        "budget": BUDGET,
         "pytestmark": [pytest.mark.skipif(missing(name), reason=reason)],
         "test_same_seed_same_samples_in_another_process": None,  # below, for all of them
         **SETTINGS.get(name, {}),
@@ -71,7 +77,11 @@ for registered in NAMES:
 
 def test_the_same_seed_asks_for_the_same_samples_in_another_process() -> None:
     asked = [
-        (name, SETTINGS.get(name, {}).get("options", {}), SETTINGS.get(name, {}).get("budget", 300))
+        (
+            name,
+            SETTINGS.get(name, {}).get("options", {}),
+            SETTINGS.get(name, {}).get("budget", BUDGET),
+        )
         for name in NAMES
         if not missing(name)
     ]

@@ -104,7 +104,7 @@ def test_screened_search_needs_fewer_samples():
         values = {}
         for samples in (0, 150):
             searcher = baselines.load("marl", surrogate=samples, pretrained="none")
-            runs = [searcher.search(Problem(layer, "edge", "edp"), 150, s) for s in range(6)]
+            runs = [searcher.search(Problem(layer, "edge", "edp"), 150, s) for s in range(3)]
             values[samples] = np.median([run.best_value for run in runs])
         ratios.append(values[150] / values[0])
     assert np.exp(np.mean(np.log(ratios))) < 0.95

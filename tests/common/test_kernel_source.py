@@ -152,7 +152,7 @@ def compile_toy(build: ModuleType, toy: Path, checked: bool) -> None:
     subprocess.run(cython, check=True, capture_output=True)
     target = toy / f"kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
     include = f"-I{sysconfig.get_path('include')}"
-    flags = ["-shared", "-fPIC", "-O1", "-fwrapv"]
+    flags = ["-shared", "-fPIC", "-O0", "-fwrapv"]
     subprocess.run(["cc", *flags, include, source.with_suffix(".c"), "-o", target], check=True)
 
 
