@@ -1,5 +1,6 @@
 """Chips and mappings of any depth: figures, loops, files."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import cost_models
 from cost_models import Accelerator, Chain, ChainMapping, Wires
 from cost_models.chain.clusters import as_chain
 from cost_models.chain.loops import MAC
-from layers import Layer, get
+from layers import DIMS, Layer, get
 from maestro_env import MapSpace
 from tests.cost_models.chains import random_chip, random_mapping
 from tests.cost_models.tiny import random_layer
@@ -79,6 +80,18 @@ def test_the_kernel_counts_chains_as_the_simulator_executes_them(memories: int) 
         parts = ["mac", *(level.name.lower() for level in (chip.levels[0], *chip.memories))]
         named = [cost.detail[f"energy_{part}_nj"] for part in (*parts, "network", "leakage")]
         assert sum(named) == pytest.approx(cost.energy_nj)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_rows_of_a_nest_cover_the_layer(depth: int) -> None:
+    """Which MACs each unit does, and in which order: tests/mapper/test_export_programs.py."""
+    rng = np.random.default_rng(depth)
+    for _ in range(40):
+        chip, layer = random_chip(rng, depth), random_layer(rng)
+        rows = random_mapping(rng, chip, layer).loops(layer, chip)
+        assert all(row.iterations > 1 or row.spatial for row in rows)
+        for dim, extent in zip(DIMS, layer.extents, strict=True):
+            assert math.prod(row.iterations for row in rows if row.dim == dim) >= extent
 
 
 def test_rows_of_a_mapping_of_two_levels_name_clusters() -> None:
