@@ -16,6 +16,7 @@ With ``--padded`` all layers have padding that is free.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from benchmarks.seed_lines import Sums, seed_table
 from cost_models import Accelerator, CostBatch, MappingBatch
 from cost_models.exact import ExactModel
 from cost_models.exact.simulator_model import SimulatorModel
-from layers import Layer
+from layers import DIMS, Layer
 from tests.cost_models.tiny import (
     Case,
     random_case,
@@ -32,7 +33,6 @@ from tests.cost_models.tiny import (
     random_full_mapping,
     random_mapping,
     random_whole_case,
-    random_whole_mapping,
 )
 
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -50,7 +50,7 @@ Draw = tuple[Callable[..., Case], Callable[..., Any]]
 DRAWS: tuple[Draw, ...] = (
     (random_full_case, random_full_mapping),
     (random_full_case, random_full_mapping),
-    (random_whole_case, random_whole_mapping),
+    (random_whole_case, partial(random_mapping, dims=DIMS)),
     (random_case, random_mapping),
 )
 PER_SEED, PER_CASE = 1000, 25

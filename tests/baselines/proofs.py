@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 import cost_models
 from baselines.optimal import StructureSpace
-from cost_models import Accelerator, CostModel, LowerBounds, MappingBatch
-from layers import DIMS, Layer
+from cost_models import Accelerator, CostModel, LowerBounds, MappingBatch, Wires
+from layers import DIMS, TENSORS, Layer
 from maestro_env import Problem
 from tests.cost_models.tiny import random_chip
 
@@ -130,6 +130,35 @@ def random_wide_problem(rng: np.random.Generator, most: int = 8, moving: int = 8
         space["full"] = True
     model = cost_models.load("exact", **options)
     return Problem(layer, chip, _pick(rng, *OBJECTIVES), model, space)
+
+
+def random_resident_problem(rng: np.random.Generator, most: int = 8, moving: int = 8) -> Problem:
+    """As `random_problem`, with tensors in L2 before the layer begins and what they leave of it."""
+    plain = random_problem(rng, most, moving)
+    options = {**plain.cost_model.options, "resident": random_tensors(rng)}
+    if rng.random() < 0.5:
+        options["cycle_nj"] = float(_pick(rng, 1e-4, 0.01, 1.0))
+    limits = dict(plain.limits)
+    if rng.random() < 0.6:
+        limits["max_l2_bytes"] = float(rng.integers(4, 400))
+    model = cost_models.load("exact", **options)
+    space = plain.space.options
+    return Problem(plain.layer, plain.accelerator, plain.objective.name, model, space, limits)
+
+
+def random_wired_problem(rng: np.random.Generator, most: int = 8, moving: int = 8) -> Problem:
+    """As `random_problem`, of energy on chips whose wires are so dear that they decide."""
+    plain = random_problem(rng, most, moving)
+    dram, l2, l1 = plain.accelerator.levels
+    l2 = replace(l2, network=Wires(2.0, 300.0, 40.0), port_um2_per_bit=60.0)
+    chip = replace(plain.accelerator, levels=(dram, l2, l1))
+    return Problem(plain.layer, chip, "energy", "exact", plain.space.options)
+
+
+def random_tensors(rng: np.random.Generator) -> str:
+    """One to three tensors, as the option `resident` names them."""
+    chosen = int(rng.integers(1, 8))
+    return "+".join(t for i, t in enumerate(TENSORS) if chosen >> i & 1)
 
 
 def narrowed(problem: Problem, rng: np.random.Generator, most: int) -> Problem:

@@ -1,9 +1,6 @@
 """Searchers on chips of any depth."""
 
 import math
-import sys
-from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from baselines.conformance import SearcherConformance
 from cost_models import CHAINS, Axis, Chain, ChainLevel, Fanout, Widths
 from layers import Layer, LayerKind
 from maestro_env import Problem
-from tests.baselines.test_conformance import NEEDS, SETTINGS
+from tests.baselines.test_conformance import NEEDS, conformance, missing
 
 TINY = Layer("tiny", LayerKind.CONV, K=3, C=2, Y=3, X=1, R=1, S=1)
 QUICK = ("random", "random-walk", "ga", "gamma", "annealing", "local", "cross-entropy", "expert")
@@ -43,50 +40,38 @@ def tiny_problem(memories: int) -> Problem:
     return Problem(TINY, chip(memories), "edp", "exact", {"only": only})
 
 
-def on_chains(name: str) -> type[SearcherConformance]:
-    settings: dict[str, Any] = dict(SETTINGS.get(name, {}))
-    settings.pop("problems", None)
+def problems(self: SearcherConformance) -> list[Problem]:
+    return [
+        Problem("resnet18.5", "eyeriss-rs"),
+        Problem("mobilenetv2.2", "nvdla-cacc"),
+        Problem("mobilenetv2.2", "simba"),
+    ]
 
-    def problems(self: SearcherConformance) -> list[Problem]:
-        if self.make().capabilities.enumerates:
-            return [tiny_problem(1)]
-        depths = [Problem("resnet18.5", "eyeriss-rs"), Problem("mobilenetv2.2", "nvdla-cacc")]
-        return [*depths, Problem("mobilenetv2.2", "simba")]
 
-    def finds(self: SearcherConformance) -> None:
-        if self.make().capabilities.fixed:
-            return
-        for memories in (1, 2):
-            proof = baselines.load("exhaustive").search(tiny_problem(memories), 10**9, 0)
-            assert proof.proven
-            found = self.make().search(tiny_problem(memories), self.tiny_budget, 0)
-            assert math.isclose(found.best_value, proof.best_value, rel_tol=1e-12)
-
-    body = {
-        "name": name,
-        "compared": 300,
-        "seeds": 2,
-        **settings,
-        "problems": problems,
-        "test_finds_the_optimum_of_a_tiny_layer": finds,
-        "test_same_seed_same_samples_in_another_process": None,
-    }
-    return type(f"Test{name.title()}OnChains", (SearcherConformance,), body)
+def finds(self: SearcherConformance) -> None:
+    if self.make().capabilities.fixed:
+        return
+    for memories in (1, 2):
+        proof = baselines.load("exhaustive").search(tiny_problem(memories), 10**9, 0)
+        assert proof.proven
+        found = self.make().search(tiny_problem(memories), self.tiny_budget, 0)
+        assert math.isclose(found.best_value, proof.best_value, rel_tol=1e-12)
 
 
 for _name in QUICK:
-    setattr(sys.modules[__name__], f"Test_{_name}_on_chains", on_chains(_name))
+    body = {"problems": problems, "test_finds_the_optimum_of_a_tiny_layer": finds}
+    globals().update(conformance(_name, "OnChains", compared=300, seeds=2, **body))
 
 
 @pytest.mark.parametrize("name", baselines.names())
-def test_two_hundred_samples_find_a_mapping(name: str) -> None:
-    if name in NEEDS and find_spec(NEEDS[name]) is None:
+def test_a_hundred_samples_find_a_mapping(name: str) -> None:
+    if missing(name):
         pytest.skip(f"{name} needs {NEEDS[name]}")
     searcher = baselines.load(name)
     capabilities = searcher.capabilities
     if capabilities.proves_optimum or capabilities.on_request or name == "auto":
         return
-    budget = 40 if name == "bo" else 200
+    budget = 30 if name == "bo" else 100
     for chip_name in CHAINS if name in QUICK else ("eyeriss-rs", "tpu-v1-ws"):
         problem = Problem("resnet18.2", chip_name)
         result = searcher.search(problem, budget, 0)

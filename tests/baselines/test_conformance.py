@@ -1,12 +1,16 @@
 """Every registered searcher against the conformance class, one test class per searcher."""
 
+import json
+import os
+import subprocess
 import sys
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
 import baselines
-from baselines.conformance import SearcherConformance, tiny_problem
+from baselines.conformance import SearcherConformance, digest, tiny_problem
 
 NEEDS = {
     "bo": "botorch",
@@ -16,23 +20,28 @@ NEEDS = {
     "ppo-matched": "stable_baselines3",
     "marl": "torch",
 }
-SETTINGS = {
+BUDGET = 150
+SETTINGS: dict[str, dict[str, Any]] = {
     # fewer fits than its defaults, which are for the quality of hundreds of samples
     "bo": {
         "options": {"startup": 16, "growth": 1.4, "candidates": 100, "local": 100},
         "budget": 24,
-        "tiny_budget": 60,
-        "compared": 48,
+        "tiny_budget": 45,
+        "compared": 32,
         "seeds": 1,
     },
     "tpe": {"budget": 60, "tiny_budget": 100, "compared": 120, "seeds": 1},
     # smaller rollouts than its defaults, so that it learns within a short run
     "ppo": {
         "options": {"worlds": 16, "steps": 16, "learning_rate": 3e-3},
-        "compared": 3000,
+        "budget": 300,
+        "compared": 2000,
+        "tiny_budget": 2000,
         "seeds": 1,
     },
-    "ppo-matched": {"compared": 3000, "seeds": 1},
+    "ppo-matched": {"budget": 300, "compared": 3000, "seeds": 1},
+    "marl": {"compared": 500, "tiny_budget": 1000, "seeds": 1},
+    "zero-shot": {"seeds": 1},
     # real problems: tests/mapper/test_proofs.py
     "optimal": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},
     "auto": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},
@@ -41,21 +50,57 @@ SETTINGS = {
 }
 
 
-def conformance(name: str) -> type:
-    marks = []
-    module = NEEDS.get(name)
-    if module:
-        missing = find_spec(module) is None
-        marks.append(pytest.mark.skipif(missing, reason=f"{name} needs the package {module}"))
-    body = {"name": name, "pytestmark": marks, **SETTINGS.get(name, {})}
-    return type("Test" + name.title().replace("-", ""), (SearcherConformance,), body)
+def missing(name: str) -> bool:
+    return name in NEEDS and find_spec(NEEDS[name]) is None
 
 
-for registered in baselines.names():
-    if baselines.load(registered).capabilities.on_request:
-        continue  # takes minutes: tests of its own
-    found = conformance(registered)
-    setattr(sys.modules[__name__], found.__name__, found)
+def conformance(name: str, where: str = "", **body: Any) -> dict[str, type]:
+    """A searcher's class of tests, by its name."""
+    reason = f"{name} needs the package {NEEDS.get(name)}"
+    own: dict[str, Any] = {
+        "name": name,
+        "budget": BUDGET,
+        "pytestmark": [pytest.mark.skipif(missing(name), reason=reason)],
+        "test_same_seed_same_samples_in_another_process": None,  # below, for all of them
+        **SETTINGS.get(name, {}),
+        **body,
+    }
+    title = f"Test{name.title().replace('-', '')}{where}"
+    return {title: type(title, (SearcherConformance,), own)}
+
+
+# what is given on request takes minutes, and has tests of its own
+NAMES = [name for name in baselines.names() if not baselines.load(name).capabilities.on_request]
+for registered in NAMES:
+    globals().update(conformance(registered))
+
+
+def test_the_same_seed_asks_for_the_same_samples_in_another_process() -> None:
+    asked = [
+        (
+            name,
+            SETTINGS.get(name, {}).get("options", {}),
+            SETTINGS.get(name, {}).get("budget", BUDGET),
+        )
+        for name in NAMES
+        if not missing(name)
+    ]
+    code = (
+        "import json, sys; from baselines.conformance import digest; "
+        "print(json.dumps([digest(*one, 5) for one in json.loads(sys.argv[1])]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(asked)],
+        env={**os.environ, "PYTHONHASHSEED": "4321"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for one, there in zip(asked, json.loads(done.stdout.splitlines()[-1]), strict=True):
+        assert digest(*one, 5) == there, one[0]
+        if baselines.load(one[0]).capabilities.guided:
+            assert digest(*one, 6) != there, f"{one[0]}: two seeds asked for the same samples"
 
 
 def test_the_tiny_problem_has_infeasible_mappings_and_one_optimum_among_many_values() -> None:

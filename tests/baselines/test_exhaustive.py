@@ -5,7 +5,7 @@ import pytest
 
 import baselines
 from baselines import SearcherError
-from baselines.enumeration import Enumeration, compute_cycles
+from baselines.enumeration import Enumeration
 from cost_models import Accelerator, capabilities_of
 from layers import Layer
 from maestro_env import Problem, nest_keys
@@ -48,11 +48,14 @@ def enumerated(problem: Problem, nest: bool) -> np.ndarray:
     return np.concatenate(found)
 
 
-def distinct(problem: Problem, actions: np.ndarray) -> np.ndarray:
+def keys(problem: Problem, actions: np.ndarray) -> np.ndarray:
     mappings = problem.space.decode(actions)
     symmetry = capabilities_of(problem.cost_model).symmetry
-    found = nest_keys(problem.layer, problem.accelerator, mappings, symmetry)
-    return actions[np.unique(found, return_index=True)[1]]
+    return nest_keys(problem.layer, problem.accelerator, mappings, symmetry)
+
+
+def distinct(problem: Problem, actions: np.ndarray) -> np.ndarray:
+    return actions[np.unique(keys(problem, actions), return_index=True)[1]]
 
 
 @pytest.mark.parametrize("model", ["exact", "maestro"])
@@ -69,24 +72,16 @@ def test_pruning_by_symmetry_loses_no_value(case: str, model: str) -> None:
     np.testing.assert_allclose(
         np.unique(values_of(problem, everything)), np.unique(values_of(problem, left)), rtol=1e-12
     )
-
-
-@pytest.mark.parametrize("model", ["exact", "maestro"])
-@pytest.mark.parametrize("case", CASES)
-def test_keys_join_only_mappings_of_equal_cost(case: str, model: str) -> None:
-    layer, options = CASES[case]
-    problem = Problem(layer, SMALL, "edp", model, space=options)
-    actions = problem.space.sample(5000, seed=0)
-    symmetry = capabilities_of(problem.cost_model).symmetry
-    found = nest_keys(layer, SMALL, problem.space.decode(actions), symmetry)
-    values = problem.look(actions).values
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-    np.testing.assert_array_equal(values, values[first][inverse])
+    drawn = problem.space.sample(5000, seed=0)
+    _, first, alike = np.unique(keys(problem, drawn), return_index=True, return_inverse=True)
+    values = problem.look(drawn).values
+    np.testing.assert_array_equal(values, values[first][alike])
     assert len(first) < 5000
 
 
-@pytest.mark.parametrize("objective", ["latency", "energy", "edp"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("case", "objective"), zip(CASES, ("latency", "energy", "edp") * 2, strict=True)
+)
 def test_exact_optimum_equals_brute_force(case: str, objective: str) -> None:
     layer, options = CASES[case]
     problem = Problem(layer, SMALL, objective, "exact", space=options)
@@ -95,20 +90,6 @@ def test_exact_optimum_equals_brute_force(case: str, objective: str) -> None:
     assert result.proven
     assert result.best_value == pytest.approx(lowest, rel=1e-12)
     assert result.samples <= len(enumerated(problem, nest=True))
-
-
-def test_compute_cycles_bound_the_latency() -> None:
-    layer = Layer("c", "CONV", 5, 7, 9, 6, 3, 2)
-    problem = Problem(layer, Accelerator(12, noc_bw=4, offchip_bw=2), "latency", "exact")
-    actions = problem.space.sample(3000, 1)
-    mappings = problem.space.decode(actions)
-    pes = np.full(3000, 12, dtype=np.int32)
-    extents = np.array(layer.extents, dtype=np.int64)
-    cycles = compute_cycles(extents, mappings, pes, 1)
-    latency = problem.look(actions).values
-    assert (cycles <= latency).all()
-    assert (cycles >= layer.macs / 12).all()
-    assert np.median(latency / cycles) < 3
 
 
 def test_a_budget_that_is_too_small_proves_nothing() -> None:

@@ -94,6 +94,15 @@ def test_reorder_changes_loop_orders_alone(operators) -> None:
     assert (untouched == actions).all()
 
 
+def test_swap_parallel_exchanges_the_levels_dimensions_alone(operators) -> None:
+    actions, _ = population(operators)
+    after = actions.copy()
+    operators.swap_parallel(after, np.random.default_rng(6), alpha=1.0)
+    before, now = operators.space.decode(actions), operators.space.decode(after)
+    assert (now.parallel == before.parallel[:, ::-1]).all()
+    assert changed(actions, after) <= set(operators.parallel)
+
+
 def test_one_gene_draw_changes_one_tile_or_one_parallel_gene(operators) -> None:
     actions, two = population(operators)
     actions[:, operators.tiles[0]] = operators.space.nvec[operators.tiles[0]] - 1
@@ -123,15 +132,6 @@ def test_mutated_inner_tiles_and_clusters_stay_within_the_outer_tile(operators) 
     operators._draw_parallel(actions, np.arange(200), 1, rng)
     most = operators._most_pes(actions, np.arange(200))
     assert (values[operators.cluster][actions[:, operators.cluster]] <= most).all()
-
-
-def test_swap_parallel_exchanges_the_levels_dimensions_alone(operators) -> None:
-    actions, _ = population(operators)
-    after = actions.copy()
-    operators.swap_parallel(after, np.random.default_rng(6), alpha=1.0)
-    before, now = operators.space.decode(actions), operators.space.decode(after)
-    assert (now.parallel == before.parallel[:, ::-1]).all()
-    assert changed(actions, after) <= set(operators.parallel)
 
 
 def test_ageing_leaves_one_level_and_growth_gives_a_new_second_one(operators) -> None:

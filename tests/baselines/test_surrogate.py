@@ -1,4 +1,4 @@
-"""The surrogate that screens the agents' proposals."""
+"""The surrogate that screens the proposals of agents and of other searchers."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="marl needs the extra `rl`")
 
 import baselines
+from baselines.conformance import tiny_problem
 from baselines.surrogate import Surrogate
 from maestro_env import Problem
 
@@ -103,7 +104,27 @@ def test_screened_search_needs_fewer_samples():
         values = {}
         for samples in (0, 150):
             searcher = baselines.load("marl", surrogate=samples, pretrained="none")
-            runs = [searcher.search(Problem(layer, "edge", "edp"), 150, s) for s in range(6)]
+            runs = [searcher.search(Problem(layer, "edge", "edp"), 150, s) for s in range(3)]
             values[samples] = np.median([run.best_value for run in runs])
         ratios.append(values[150] / values[0])
     assert np.exp(np.mean(np.log(ratios))) < 0.95
+
+
+def actions_of(name: str, **options: object) -> list[np.ndarray]:
+    problem, asked = tiny_problem(), []
+    problem.on_evaluate = lambda actions, evaluation: asked.append(actions.copy())
+    result = baselines.load(name, **options).search(problem, 200, 3)
+    assert result.samples == sum(map(len, asked)) == 200
+    return asked
+
+
+@pytest.mark.parametrize("name", ["ga", "annealing"])
+def test_a_screened_search_asks_for_few_new_samples_at_a_time_and_the_same_again(name: str) -> None:
+    first, again = actions_of(name, screened=True), actions_of(name, screened=True)
+    assert all(map(np.array_equal, first, again))
+    sizes = [len(asked) for asked in first]
+    assert sizes[0] == baselines.Screening.START
+    assert sizes.count(baselines.Screening.PICKED) > 10
+    asked = [batch for batch in first if len(batch) == baselines.Screening.PICKED]
+    picked = tiny_problem().space.canonical(np.concatenate(asked))
+    assert len(np.unique(picked, axis=0)) == len(picked)

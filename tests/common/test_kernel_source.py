@@ -128,7 +128,10 @@ print(last, out, nests["segments"]["scale"].sum(), nests["fill"]["size"], nests[
 
 
 def outcome(folder: Path, size: int = 3, **environment: str) -> tuple[int, str, str]:
-    code = RUN.format(folder=str(folder), size=size)
+    return executed(RUN.format(folder=str(folder), size=size), **environment)
+
+
+def executed(code: str, **environment: str) -> tuple[int, str, str]:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
@@ -149,7 +152,7 @@ def compile_toy(build: ModuleType, toy: Path, checked: bool) -> None:
     subprocess.run(cython, check=True, capture_output=True)
     target = toy / f"kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
     include = f"-I{sysconfig.get_path('include')}"
-    flags = ["-shared", "-fPIC", "-O1", "-fwrapv"]
+    flags = ["-shared", "-fPIC", "-O0", "-fwrapv"]
     subprocess.run(["cc", *flags, include, source.with_suffix(".c"), "-o", target], check=True)
 
 
@@ -172,6 +175,34 @@ def test_a_checked_kernel_finds_a_place_outside_of_an_array(build: ModuleType, t
     compile_toy(build, toy, checked=True)
     assert outcome(toy.parent) == outcome(toy.parent, MAPPER_PURE="1")
     assert "IndexError: Out of bounds" in outcome(toy.parent, size=2)[2]
+
+
+MODELS = """
+import sys
+import numpy as np
+from cost_models import Accelerator, load
+from cost_models.exact.nest_counts import count
+from layers import get
+from tests.cost_models.batches import whole_filter_batch
+from tests.cost_models.nests import random_nest
+for number in range(10):
+    print(sorted(count(random_nest(np.random.default_rng(number), 1 + number % 5)).items()))
+layer, chip, model = get("mobilenetv2.2"), Accelerator.preset("edge"), load("maestro")
+batch = whole_filter_batch(layer, 30, 6, 199)
+costs = model.evaluate_batch(layer, chip, batch)
+print(costs.latency_cycles.tolist(), costs.reason.tolist())
+print(model.evaluate(layer, chip, batch[0].dataflow(layer)).latency_cycles)
+print([sys.modules[f"cost_models.{name}.kernel"].__file__[-3:] for name in ("exact", "maestro")])
+"""
+
+
+def test_the_models_say_the_same_by_their_kernels_and_by_their_sources() -> None:
+    compiled, source = (executed(MODELS, MAPPER_PURE=pure, PYTHONHASHSEED=pure) for pure in "01")
+    assert compiled[0] == source[0] == 0, compiled[2] + source[2]
+    (*figures, kernels), (*same, sources) = (out.splitlines() for _, out, _ in (compiled, source))
+    assert figures == same
+    assert sources == "['.py', '.py']"
+    assert ".py" not in kernels
 
 
 def test_an_extension_is_refused_once_a_source_has_changed(tmp_path: Path) -> None:

@@ -29,8 +29,15 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
-@pytest.mark.parametrize("name", ["layers", "marl_runs", "cost_models", "baselines"])
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        *(("layers", entry) for entry in ENTRIES),
+        ("marl_runs", "command"),
+        ("cost_models", "environment"),
+        ("baselines", "api"),
+    ],
+)
 def test_a_folder_before_a_package_is_named_with_the_cure(tmp_path, name, entry):
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").touch()

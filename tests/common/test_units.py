@@ -72,7 +72,7 @@ def test_nothing_that_a_terminal_obeys_is_left(text: str, seen: str) -> None:
     assert printable(text) == seen
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=50)
 @given(st.text())
 def test_every_text_can_be_printed_in_one_line(text: str) -> None:
     seen = printable(text)

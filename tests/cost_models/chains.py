@@ -1,98 +1,120 @@
-"""Random chips of any depth, tiny layers, and mappings of them."""
+"""Random chips of any depth, and random mappings of them, one by one and as arrays."""
 
 import numpy as np
 
-from cost_models import Axis, Chain, ChainLevel, ChainMapping, Entry, Fanout, Spread, Widths, Wires
-from layers import DIMS, NEST_DIMS, Layer, LayerKind
+from cost_models import Axis, Chain, ChainLevel, ChainMapping, Fanout, Widths, Wires
+from cost_models.chain.batch import ChainBatch, Slot
+from layers import DIMS, TENSORS, Layer
 
-EXTENTS = {"K": 3, "C": 2, "Y": 4, "X": 3, "R": 2, "S": 2}
 
+def random_chip(rng: np.random.Generator, memories: int, limited: bool = False) -> Chain:
+    """A chip of some memories and up to two levels that hold nothing, with up to two axes each.
 
-def random_chip(rng: np.random.Generator, memories: int) -> Chain:
-    """A chip whose memories have no limits, with up to two levels that hold nothing."""
-    kinds = [True] * memories
-    for _ in range(int(rng.integers(0, 3))):
-        kinds.insert(int(rng.integers(0, len(kinds) + 1)), False)
-    held = [bool(rng.random() < 0.8) for _ in range(3 * memories)]
-    levels = [ChainLevel(name="DRAM", kind="LPDDR4", read_bw=64, write_bw=32)]
-    memory = 0
-    for place, holds in enumerate(kinds):
-        axes = _axes(rng, least=0 if holds else 1)
-        flags = (False,) * 3
-        if holds:
-            a, b, c = held[3 * memory : 3 * memory + 3]
-            flags = (a, b, c) if any((a, b, c)) else (True, True, True)
-            memory += 1
-            if memory == memories:  # what no level holds, the innermost does
-                outside = [level.holds for level in levels[1:]]
-                some = [any(column) for column in zip(*outside, flags, strict=True)]
-                flags = tuple(flag or not s for flag, s in zip(flags, some, strict=True))
-        levels.append(
-            ChainLevel(
-                name=f"Level{place}",
-                holds=flags,
-                read_bw=int(rng.integers(8, 256)) if holds and rng.random() < 0.7 else None,
-                write_bw=int(rng.integers(8, 256)) if holds and rng.random() < 0.7 else None,
-                fanout=Fanout(axes),
-                network=Wires(float(rng.random()), float(rng.random())) if axes else Wires(),
+    Args:
+        rng: Draws.
+        memories: How many, besides DRAM.
+        limited: Memories have capacities, the first holds all tensors, and axes have up to eight
+            units; else every mapping fits, and is soon executed.
+    """
+    holds = rng.random((memories, len(TENSORS))) < 0.8
+    holds[~holds.any(axis=1)] = True
+    if limited:
+        holds[0] = True
+    holds[-1] |= ~holds.any(axis=0)
+    bare = rng.integers(0, memories + 1, rng.integers(0, 3)).tolist()
+    levels = [ChainLevel(name="DRAM", kind="LPDDR4", read_bw=64, write_bw=48)]
+    for place in range(memories + 1):
+        for number in range(bare.count(place)):
+            fanout = _fanout(rng, 1, limited)
+            levels.append(
+                ChainLevel(name=f"Rows{place}{number}", holds=(False,) * 3, fanout=fanout)
             )
-        )
-    return Chain(tuple(levels), widths=Widths(8, 4, 8, 16) if rng.random() < 0.5 else Widths())
+        if place < memories:
+            levels.append(_memory(rng, place, tuple(holds[place].tolist()), limited))
+    widths = Widths(8, 8, 16, 24) if rng.random() < 0.5 else Widths()
+    return Chain(tuple(levels), widths=widths, node_nm=28, clock_mhz=500)
 
 
-def _axes(rng: np.random.Generator, least: int) -> tuple[Axis, ...]:
-    count = int(rng.integers(least, 3))
-    return tuple(
+def _memory(
+    rng: np.random.Generator, place: int, holds: tuple[bool, bool, bool], limited: bool
+) -> ChainLevel:
+    room = max(int(2 ** rng.integers(10, 17)) // 4**place, 1)
+    own = max(room // 2, 1) if limited and holds[1] and rng.random() < 0.3 else None
+    shared = place == 1 and rng.random() < 0.5
+    fanout, price = _fanout(rng, 0, limited), float(rng.choice([0.0, 0.1]))
+    return ChainLevel(
+        name=f"M{place}",
+        holds=holds,
+        shared_bytes=room if limited and rng.random() < 0.8 else None,
+        tensor_bytes=(None, own, None),
+        double_buffer=(bool(rng.random() < 0.5), True, False),
+        read_bw=int(rng.choice([32, 64, 256])) if shared or rng.random() < 0.7 else None,
+        write_bw=64 if not shared and rng.random() < 0.7 else None,
+        shared_bw=shared,
+        fanout=fanout,
+        network=Wires(price, 4 * price) if fanout.axes else Wires(),
+    )
+
+
+def _fanout(rng: np.random.Generator, least: int, limited: bool) -> Fanout:
+    axes = [
         Axis(
-            int(rng.integers(1, 4)),
-            multicast=bool(rng.random() < 0.8),
-            reduce=bool(rng.random() < 0.8),
+            int(rng.integers(1, 9 if limited else 4)),
+            "".join(rng.permutation(list(DIMS))[: rng.integers(1, 9)]),
+            bool(rng.random() < 0.8),
+            bool(rng.random() < 0.8),
         )
-        for _ in range(count)
+        for _ in range(rng.integers(least, 3))
+    ]
+    return Fanout(tuple(axes))
+
+
+def random_mapping(rng: np.random.Generator, chip: Chain, layer: Layer) -> ChainMapping:
+    """One mapping of those that `random_batch` draws."""
+    return random_batch(rng, chip, layer, 1)[0]
+
+
+def random_batch(
+    rng: np.random.Generator, chip: Chain, layer: Layer, size: int, uneven: bool = False
+) -> ChainBatch:
+    """Mappings of a chip: any tiles, or a share of those around, any orders, axes in part or whole.
+
+    Uneven ones have the outermost memory as three entries, a tensor in each.
+    """
+    levels = [
+        level
+        for level in chip.inner
+        for _ in range(3 if uneven and level is chip.memories[0] else 1)
+    ]
+    last = {level.name: e for e, level in enumerate(levels)}
+    slots = tuple(
+        Slot(last[level.name], axis)
+        for level in chip.inner
+        for axis in range(len(level.fanout.axes))
     )
-
-
-def random_layer(rng: np.random.Generator) -> Layer:
-    """A layer of some hundred MACs with strides."""
-    outputs = {d: int(rng.integers(1, n + 1)) for d, n in EXTENTS.items()}
-    stride = int(rng.integers(1, 3))
-    return Layer(
-        "tiny",
-        LayerKind.CONV,
-        K=outputs["K"],
-        C=outputs["C"],
-        Y=(outputs["Y"] - 1) * stride + outputs["R"],
-        X=(outputs["X"] - 1) * stride + outputs["S"],
-        R=outputs["R"],
-        S=outputs["S"],
-        stride=stride,
-    )
-
-
-def random_mapping(
-    rng: np.random.Generator, chip: Chain, layer: Layer, dims: str = NEST_DIMS
-) -> ChainMapping:
-    """Any tiles, ragged ones included; any order; fan-outs in part or whole."""
-    tile = dict(zip(DIMS, layer.extents, strict=True))
-    units = dict.fromkeys(DIMS, 1)
-    entries = []
-    for level in chip.inner:
-        some = [d for d in dims if rng.random() < 0.8]
-        tiles = {d: int(rng.integers(1, tile[d] + 1)) for d in some}
-        parallel = _parallel(rng, level, dims)
-        order = "".join(rng.permutation(list(dims)))
-        entries.append(Entry(level.name, tiles, order, parallel))
-        tile = {d: min(tiles.get(d, -(-n // units[d])), n) for d, n in tile.items()}
-        units = dict.fromkeys(DIMS, 1)
-        for spread in parallel:
-            units[spread.dim] *= spread.units or 1
-    return ChainMapping(tuple(entries))
-
-
-def _parallel(rng: np.random.Generator, level: ChainLevel, dims: str) -> tuple[Spread, ...]:
-    chosen = iter(rng.permutation(list(dims)))
-    return tuple(
-        Spread(str(next(chosen)), int(rng.integers(1, axis.units + 1)), number)
-        for number, axis in enumerate(level.fanout.axes)
-        if rng.random() < 0.8
-    )
+    dims = np.full((size, len(slots)), -1, np.int8)
+    units = np.ones((size, len(slots)), np.int32)
+    sharing = np.ones((size, len(levels), len(DIMS)), np.int64)
+    for place, slot in enumerate(slots):
+        axis = levels[slot.entry].fanout.axes[slot.axis]
+        dims[:, place] = [DIMS.index(d) for d in rng.choice(list(axis.dims), size)]
+        units[:, place] = rng.integers(1, axis.units + 1, size)
+        for other in range(place):
+            if slots[other].entry == slot.entry:  # one dimension only once a level
+                same = dims[:, other] == dims[:, place]
+                dims[same, place], units[same, place] = -1, 1
+        sharing[np.arange(size), slot.entry, dims[:, place]] *= units[:, place]
+    tiles = np.zeros((size, len(levels), len(DIMS)), np.int32)
+    tile = np.broadcast_to(np.array(layer.extents), (size, len(DIMS)))
+    for e in range(len(levels)):
+        drawn = np.ceil(tile ** rng.random(tile.shape)).astype(np.int64)
+        tiles[:, e] = np.where(rng.random(tile.shape) < 0.2, 0, drawn)
+        tile = np.where(tiles[:, e] == 0, -(-tile // sharing[:, e]), drawn)
+    orders = np.argsort(rng.random(tiles.shape), axis=2).astype(np.int8)
+    keeps = None
+    if uneven:
+        keeps = np.tile(np.array([level.holds for level in levels]), (size, 1, 1))
+        first = levels.index(chip.memories[0])
+        for row in range(size):
+            keeps[row, first : first + 3] = np.eye(3, dtype=np.bool_)[rng.permutation(3)]
+    return ChainBatch(tuple(x.name for x in levels), slots, tiles, orders, dims, units, keeps)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_without_a_cause_maestro_is_right_about_the_outer_level() -> None:
     maestro = cost_models.load("maestro", guard=False)
     exact = cost_models.load("exact")
     agreeing, differing = 0, Counter[int]()
-    for _ in range(1400):
+    for _ in range(600):
         layer = random_conv(rng)
         mapping, pes = whole_filter_mapping(rng, layer)
         accelerator = Accelerator(pes)
@@ -84,27 +85,37 @@ def test_without_a_cause_maestro_is_right_about_the_outer_level() -> None:
             agreeing += 1
         elif len(numbers) == 1 and theirs != derived:
             differing.update(numbers)
-    assert agreeing >= 40
+    assert agreeing >= 15
     # each structural cause changes figures by itself somewhere
     assert set(differing) == {2, 3, 4, 6, 7, 9}
 
 
 LAYER = Layer("conv", LayerKind.CONV, K=8, C=8, Y=18, X=18, R=3, S=3)
+STRIDED = Layer("strided", LayerKind.CONV, K=1, C=5, Y=14, X=4, R=2, S=2, stride=2)
+ABOVE = parse_dataflow(
+    "SpatialMap(1,1) K; TemporalMap(8,8) C; TemporalMap(18,18) Y'; TemporalMap(18,18) X';"
+    "TemporalMap(3,3) R; TemporalMap(3,3) S; Cluster(2,P);"
+    "SpatialMap(1,1) C; TemporalMap(1,1) K; TemporalMap(16,16) Y'; TemporalMap(16,16) X';"
+    "TemporalMap(3,3) R; TemporalMap(3,3) S;"
+)
+"""Its outer tiles are above the extents of outputs, 16."""
 
 
 @pytest.mark.parametrize(
-    ("number", "mapping"),
+    ("number", "layer", "mapping"),
     [
-        (1, Mapping(("KCYXRS", "KCYXRS"), ("C", "Y"), ({}, {"K": 2, "X": 4, "Y": 4}), 4)),
-        (2, Mapping(("YKCXRS", "KCYXRS"), ("X", "C"), ({"Y": 4, "K": 2}, {}), 1)),
-        (3, Mapping(("CKYXRS", "KCYXRS"), ("K", "X"), ({"C": 2}, {}), 1)),
-        (4, Mapping(("KCYXRS", "KCYXRS"), ("Y", "C"), ({"Y": 4}, {}), 1)),
-        (7, Mapping(("KCYXRS", "KCYXRS"), ("Y", "C"), ({"Y": 5}, {}), 1)),
-        (9, Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({"X": 5}, {}), 1)),
+        (1, LAYER, Mapping(("KCYXRS",) * 2, ("C", "Y"), ({}, {"K": 2, "X": 4, "Y": 4}), 4)),
+        (2, LAYER, Mapping(("YKCXRS", "KCYXRS"), ("X", "C"), ({"Y": 4, "K": 2}, {}), 1)),
+        (3, LAYER, Mapping(("CKYXRS", "KCYXRS"), ("K", "X"), ({"C": 2}, {}), 1)),
+        (4, LAYER, Mapping(("KCYXRS",) * 2, ("Y", "C"), ({"Y": 4}, {}), 1)),
+        (6, STRIDED, Mapping(("YXSRKC", "CKYXSR"), ("C", "Y"), ({"C": 1}, {"X": 1}), 1)),
+        (7, LAYER, Mapping(("KCYXRS",) * 2, ("Y", "C"), ({"Y": 5}, {}), 1)),
+        (8, LAYER, ABOVE),
+        (9, LAYER, Mapping(("KCYXRS",) * 2, ("K", "C"), ({"X": 5}, {}), 1)),
     ],
 )
-def test_each_cause_is_named_with_its_reason(number: int, mapping: Mapping) -> None:
-    result = compare(LAYER, Accelerator(4, noc_bw=8, offchip_bw=4), mapping)
+def test_each_cause_is_named_with_its_reason(number: int, layer: Layer, mapping: Any) -> None:
+    result = compare(layer, Accelerator(4, noc_bw=8, offchip_bw=4), mapping)
     found = {cause.number: cause for cause in result.causes}
     assert number in found
     assert found[number].title == TITLES[number]
@@ -113,28 +124,10 @@ def test_each_cause_is_named_with_its_reason(number: int, mapping: Mapping) -> N
     text = "\n".join(result.lines())
     place = result.causes.index(found[number]) + 1  # numbered as they are listed
     assert f"  {place}. {TITLES[number]}: {found[number].why}" in text
-
-
-def test_a_stride_is_forgotten() -> None:
-    layer = Layer("strided", LayerKind.CONV, K=1, C=5, Y=14, X=4, R=2, S=2, stride=2)
-    mapping = Mapping(("YXSRKC", "CKYXSR"), ("C", "Y"), ({"C": 1}, {"X": 1}), 1)
-    result = compare(layer, Accelerator(1, noc_bw=4, offchip_bw=2), mapping)
-    assert 6 in {cause.number for cause in result.causes}
-    macs = next(item for item in result.differences if item.figure == "MACs")
-    assert (macs.exact, macs.ratio > 1) == (280, True)
-
-
-def test_a_tile_above_the_output_extent_is_skipped() -> None:
-    dataflow = parse_dataflow(
-        "SpatialMap(1,1) K; TemporalMap(8,8) C; TemporalMap(18,18) Y'; TemporalMap(18,18) X';"
-        "TemporalMap(3,3) R; TemporalMap(3,3) S; Cluster(2,P);"
-        "SpatialMap(1,1) C; TemporalMap(1,1) K; TemporalMap(16,16) Y'; TemporalMap(16,16) X';"
-        "TemporalMap(3,3) R; TemporalMap(3,3) S;"
-    )
-    result = compare(LAYER, Accelerator(4), dataflow)
-    assert 8 in {cause.number for cause in result.causes}
-    macs = next(item for item in result.differences if item.figure == "MACs")
-    assert macs.maestro < macs.exact == LAYER.macs
+    if number in (6, 8):  # a stride is forgotten; a tile is skipped
+        (macs,) = (item for item in result.differences if item.figure == "MACs")
+        assert macs.exact == layer.macs
+        assert (macs.maestro > macs.exact) == (number == 6)
 
 
 def test_tiled_filters_are_refused_by_maestro_alone() -> None:

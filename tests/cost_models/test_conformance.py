@@ -2,7 +2,9 @@
 
 import math
 import pickle
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from cost_models import (
     parse_dataflow,
 )
 from layers import DIMS, Layer, LayerKind
+from tests.cost_models.batches import whole_filter_batch
 
 CONV = Layer("conv", LayerKind.CONV, K=6, C=4, Y=10, X=9, R=3, S=2)
 DEPTHWISE = Layer("depthwise", LayerKind.DSCONV, K=1, C=6, Y=9, X=9, R=3, S=3, stride=2)
@@ -38,21 +41,12 @@ def model(request: pytest.FixtureRequest) -> CostModel:
         pytest.skip(str(error))
 
 
-def mappings(layer: Layer, number: int, seed: int) -> MappingBatch:
-    """Random mappings that every model takes: whole filters, and no parallel K where K is 1."""
-    rng = np.random.default_rng(seed)
-    extents = np.array(layer.extents[:6])
-    outer = rng.integers(1, extents + 1, (number, 6))
-    inner = rng.integers(1, outer + 1)
-    for tiles in (outer, inner):
-        tiles[:, 4:] = extents[4:]
-    dims = [d for d in range(4) if extents[d] > 1]
-    return MappingBatch(
-        orders=rng.permuted(np.tile(np.arange(6), (number, 2, 1)), axis=2),
-        parallel=rng.choice(dims, (number, 2)),
-        tiles=np.stack([outer, inner], axis=1),
-        cluster_size=rng.integers(1, 20, number),
-    )
+def at(columns: Mapping[str, Any], row: int) -> dict[str, Any]:
+    """A row of columns by name, or by tensor and name."""
+    return {
+        name: at(values, row) if isinstance(values, Mapping) else values[row]
+        for name, values in columns.items()
+    }
 
 
 class TestEveryCostModel:
@@ -66,7 +60,7 @@ class TestEveryCostModel:
     @pytest.mark.parametrize("layer", [CONV, DEPTHWISE, PRODUCT], ids=lambda layer: layer.name)
     @pytest.mark.parametrize("chip", [Accelerator(16), LIMITED], ids=["free", "limited"])
     def test_a_batch_is_its_single_costs(self, model, layer, chip):
-        batch = mappings(layer, 12, seed=1)
+        batch = whole_filter_batch(layer, 12, seed=1)
         costs = model.evaluate_batch(layer, chip, batch)
         again = model.evaluate_batch(layer, chip, batch)
         assert len(costs) == len(batch)
@@ -79,19 +73,27 @@ class TestEveryCostModel:
             single = model.evaluate(layer, chip, batch[row])
             assert single.feasible == bool(costs.feasible[row])
             assert repr(asdict(costs[row])) == repr(asdict(single))
-            for figure in FIGURES:
-                assert getattr(costs, figure)[row] == getattr(single, figure)
+            if single.feasible:
+                assert {name: costs.column(name)[row] for name in FIGURES} == {
+                    name: getattr(single, name) for name in FIGURES
+                }
+                assert at(costs.accesses, row) == single.accesses
+                assert at(costs.detail, row) == single.detail
+                assert at(costs.counts, row) == single.counts
 
     def test_feasible_costs_are_finite_and_count_the_layer(self, model: CostModel) -> None:
-        batch = mappings(CONV, 40, seed=2)
+        batch = whole_filter_batch(CONV, 40, seed=2)
         costs = model.evaluate_batch(CONV, LIMITED, batch)
         assert costs.feasible.any()
         assert not costs.feasible.all()
+        assert repr(costs) == f"CostBatch(40 mappings, {costs.feasible.sum()} feasible)"
         for cost in costs:
             figures = [getattr(cost, figure) for figure in FIGURES]
             if not cost.feasible:
                 assert all(math.isinf(value) for value in figures)
+                assert repr(cost) == f"Cost(infeasible: {cost.infeasible.message})"
                 continue
+            assert repr(cost).startswith(f"Cost(latency_cycles={cost.latency_cycles:.10g}, energy")
             assert all(math.isfinite(value) and value >= 0 for value in figures)
             assert cost.macs >= CONV.macs
             assert cost.latency_cycles >= CONV.macs / LIMITED.peak_macs_per_cycle
@@ -102,7 +104,7 @@ class TestEveryCostModel:
                     assert cost.accesses[tensor][kind] >= 0
 
     def test_infeasible_costs_say_why(self, model: CostModel) -> None:
-        batch = mappings(CONV, 40, seed=3)
+        batch = whole_filter_batch(CONV, 40, seed=3)
         costs = model.evaluate_batch(CONV, LIMITED, batch)
         for row in np.flatnonzero(~costs.feasible):
             why = costs[int(row)].infeasible
@@ -116,7 +118,7 @@ class TestEveryCostModel:
                 assert why.levers
 
     def test_the_number_of_pes_can_be_searched(self, model: CostModel) -> None:
-        batch = mappings(CONV, 6, seed=4)
+        batch = whole_filter_batch(CONV, 6, seed=4)
         batch.cluster_size[:] = 2
         few = MappingBatch(
             batch.orders, batch.parallel, batch.tiles, batch.cluster_size, np.full(6, 4)
@@ -139,7 +141,7 @@ class TestEveryCostModel:
 
     def test_mappings_that_it_calls_the_same_cost_the_same(self, model: CostModel) -> None:
         symmetry = capabilities_of(model).symmetry
-        batch = mappings(CONV, 60, seed=6)
+        batch = whole_filter_batch(CONV, 30, seed=6)
         batch.tiles[:, :, 4:] = CONV.extents[4:]
         moved = MappingBatch(
             np.array(
@@ -177,7 +179,7 @@ class TestEveryCostModel:
 
     def test_it_survives_pickling(self, model: CostModel) -> None:
         copy = pickle.loads(pickle.dumps(model))
-        batch = mappings(CONV, 4, seed=5)
+        batch = whole_filter_batch(CONV, 4, seed=5)
         a, b = (m.evaluate_batch(CONV, Accelerator(16), batch) for m in (model, copy))
         assert np.array_equal(a.latency_cycles, b.latency_cycles)
 

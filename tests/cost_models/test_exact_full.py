@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import cost_models
-from cost_models import Accelerator, Mapping, MappingBatch, ReasonCode
+from cost_models import Accelerator, Mapping, ReasonCode
 from cost_models.buffers import Level
-from layers import DIMS, Layer, LayerKind
-from tests.cost_models.tiny import random_full_case, random_full_mapping, random_whole_layer
+from layers import Layer, LayerKind
+from tests.cost_models.tiny import random_full_case
 
 PRICES = {"energy": "eyeriss", "area": "maestro"}
 LAYER = Layer("conv", LayerKind.CONV, K=8, C=4, Y=6, X=6, R=3, S=3, padding=(1, 1, 1, 1))
@@ -19,36 +19,11 @@ CHIP = Accelerator(4, noc_bw=4, offchip_bw=2)
 EXACT = cost_models.load("exact", **PRICES)
 
 
-def test_batches_of_both_models_equal_single_calls() -> None:
-    rng = np.random.default_rng(15)
-    layer = random_whole_layer(rng, 60)
-    mappings = [replace(random_full_mapping(rng, layer), num_pes=12) for _ in range(20)]
-    for name in ("exact", "simulator"):
-        model = cost_models.load(name, **PRICES)
-        costs = model.evaluate_batch(
-            layer, CHIP, MappingBatch.from_mappings(mappings, layer.extents)
-        )
-        assert list(costs) == [model.evaluate(layer, CHIP, mapping) for mapping in mappings]
-
-
-def test_a_second_parallel_dimension_of_one_unit_changes_nothing() -> None:
-    rng = np.random.default_rng(16)
-    for _ in range(100):
-        layer = random_whole_layer(rng, 200)
-        mapping = replace(random_full_mapping(rng, layer), bypass=(frozenset(), frozenset()))
-        alone = replace(mapping, parallel2=(None, None), units=(None, None), num_pes=12)
-        sizes = (12 // alone.cluster_size, alone.cluster_size)
-        second = [next(d for d in DIMS if d != alone.parallel[level]) for level in (0, 1)]
-        both = replace(alone, parallel2=tuple(second), units=sizes)
-        one, two = (EXACT.evaluate(layer, CHIP, m) for m in (alone, both))
-        assert one.counts.items() <= two.counts.items()
-
-
 def test_free_padding_is_never_slower() -> None:
     rng = np.random.default_rng(19)
     models = [cost_models.load("exact", padding=name, **PRICES) for name in ("counted", "free")]
     quicker = 0
-    for _ in range(300):
+    for _ in range(150):
         case = random_full_case(rng, 200)
         counted, free = (
             model.evaluate(case.layer, case.accelerator, case.mapping) for model in models
@@ -57,7 +32,7 @@ def test_free_padding_is_never_slower() -> None:
         if free.feasible:
             assert free.latency_cycles <= counted.latency_cycles
             quicker += free.latency_cycles < counted.latency_cycles
-    assert quicker > 50
+    assert quicker > 25
 
 
 LONG = Accelerator(
@@ -127,21 +102,30 @@ def test_a_capacity_of_a_tensor_is_met_exactly() -> None:
     assert free.feasible
 
 
-def test_no_mapping_goes_below_the_floors() -> None:
+@pytest.mark.parametrize("energy", ["cacti", "maestro", "eyeriss"])
+@pytest.mark.parametrize("area", ["provisioned", "maestro"])
+def test_no_mapping_goes_below_the_floors(energy: str, area: str) -> None:
     models: list[Any] = [
-        cost_models.load("exact", **options)
-        for options in ({}, {"energy": "maestro"}, {"padding": "free"})
+        cost_models.load("exact", energy=energy, area=area, padding=name)
+        for name in ("counted", "free")
     ]
-    rng = np.random.default_rng(18)
-    for number in range(150):
+    rng, feasible = np.random.default_rng([18, len(energy), len(area)]), 0
+    for number in range(40):
         case = random_full_case(rng, 200)
-        chip = replace(case.accelerator.unlimited_buffers(), num_pes=case.mapping.num_pes or 1)
+        chip = replace(
+            case.accelerator if number % 4 else Accelerator(16),
+            num_pes=case.mapping.num_pes or 1,
+            node_nm=(45.0, 28.0)[number % 2],
+            clock_mhz=(1000.0, 200.0)[number % 2],
+        ).unlimited_buffers()
         model = models[number % len(models)]
         cost = model.evaluate(case.layer, chip, replace(case.mapping, num_pes=None))
         if cost.feasible:
+            feasible += 1
             floors = model.lower_bounds(case.layer, chip, bypass=any(case.mapping.bypass))
             for name, floor in floors.items():
                 assert getattr(cost, name) >= floor * (1 - 1e-12) >= 0, (number, name, case)
+    assert feasible > 20
 
 
 def test_the_loop_nest_shows_all_parallel_dimensions_and_what_is_not_kept() -> None:

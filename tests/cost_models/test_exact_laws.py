@@ -8,16 +8,11 @@ import pytest
 
 import cost_models
 import layers
-from cost_models import PRESETS, Accelerator, Cost, CostModel, Mapping
+from cost_models import PRESETS, Accelerator, CostModel, Mapping
 from cost_models.exact.options import HALO_TIMES
 from cost_models.laws import unique_elements
-from layers import DIMS, Layer, LayerKind
-from tests.cost_models.exact_laws import (
-    broken,
-    random_batch,
-    slower_when_faster,
-    unlimited_buffers,
-)
+from layers import Layer, LayerKind
+from tests.cost_models.batches import random_batch
 from tests.cost_models.tiny import random_layer, random_mapping
 
 ZOO = [layers.network(name)[i] for name in layers.networks() for i in (0, -1)]
@@ -29,16 +24,21 @@ def exact() -> CostModel:
     return cost_models.load("exact")
 
 
-@pytest.mark.parametrize("preset", sorted(PRESETS))
-def test_no_law_is_broken_on_zoo_layers(exact: CostModel, preset: str) -> None:
+@pytest.mark.parametrize("preset", PRESETS)
+def test_more_bandwidth_or_lanes_are_never_slower(exact: CostModel, preset: str) -> None:
     rng = np.random.default_rng(3)
-    accelerator = unlimited_buffers(PRESETS[preset])
+    chip = PRESETS[preset].in_elements().unlimited_buffers()
+    better = [replace(chip, simd_lanes=3 * chip.simd_lanes)]
+    for name in ("noc_bw", "offchip_bw"):
+        if getattr(chip, name) is not None:
+            better += [replace(chip, **{name: n}) for n in (2 * getattr(chip, name) + 1, None)]
     for layer in ZOO:
-        batch = random_batch(layer, accelerator, 400, rng)
-        costs = exact.evaluate_batch(layer, accelerator, batch)
-        assert costs.feasible.all()
-        assert sum(broken(costs, layer, accelerator).values()) == 0, layer.name
-        assert sum(slower_when_faster(exact, layer, accelerator, batch).values()) == 0, layer.name
+        batch = random_batch(layer, chip.num_pes, 150, rng)
+        before = exact.evaluate_batch(layer, chip, batch)
+        assert before.feasible.all()
+        for other in better:
+            after = exact.evaluate_batch(layer, other, batch)
+            assert (after.latency_cycles <= before.latency_cycles).all(), (layer.name, other)
 
 
 def random_setting(rng: np.random.Generator) -> tuple[Layer, Accelerator, Mapping]:
@@ -72,31 +72,6 @@ def turned(rng: np.random.Generator) -> tuple[Case, Case]:
     return (layer, chip, mapping), (other, chip, renamed(mapping, "YXRS", "XYSR"))
 
 
-def iterations(layer: Layer, mapping: Mapping, dim: str) -> tuple[int, int]:
-    """Most iterations of a dimension's outer loop and of its inner one."""
-    n = layer.extents[DIMS.index(dim)]
-    outer = min(n, mapping.tiles[0][dim])
-    inner = min(outer, mapping.tiles[1][dim])
-    assert mapping.num_pes is not None
-    clusters = mapping.num_pes // mapping.cluster_size
-    width = outer * (clusters if mapping.parallel[0] == dim else 1)
-    step = inner * (mapping.cluster_size if mapping.parallel[1] == dim else 1)
-    return -(-n // width), -(-outer // step)
-
-
-def with_still_loops_moved(rng: np.random.Generator) -> tuple[Case, Case]:
-    """Loops of one iteration anywhere."""
-    layer, chip, mapping = random_setting(rng)
-    orders = []
-    for level, order in enumerate(mapping.orders):
-        still = [d for d in order if iterations(layer, mapping, d)[level] == 1]
-        rest = [d for d in order if d not in still]
-        for d in still:
-            rest.insert(int(rng.integers(0, len(rest) + 1)), d)
-        orders.append("".join(rest))
-    return (layer, chip, mapping), (layer, chip, replace(mapping, orders=tuple(orders)))
-
-
 def product_as_convolution(rng: np.random.Generator) -> tuple[Case, Case]:
     """A matrix product is a convolution of one tap."""
     rows, columns, depth = (int(n) for n in rng.integers(1, 9, 3))
@@ -110,22 +85,22 @@ def product_as_batch(rng: np.random.Generator) -> tuple[Case, Case]:
     """A matrix product is a fully connected layer of a batch."""
     product = Layer.gemm("product", M=16, N=1000, K=2048)
     connected = Layer("connected", LayerKind.CONV, K=1000, C=2048, Y=1, X=1, R=1, S=1, N=16)
-    chip = unlimited_buffers(PRESETS["edge"])
-    mapping = random_batch(product, chip, 1, rng)[0]
+    chip = PRESETS["edge"].unlimited_buffers()
+    mapping = random_batch(product, chip.num_pes, 1, rng)[0]
     return (product, chip, mapping), (connected, chip, renamed(mapping, "YN", "NY"))
 
 
-REWRITES = (turned, with_still_loops_moved, product_as_convolution, product_as_batch)
+REWRITES = (turned, product_as_convolution, product_as_batch)
 
 
 @pytest.mark.parametrize("rewritten", REWRITES)
 def test_what_is_the_same_work_costs_the_same(exact, rewritten) -> None:
     rng, differ = np.random.default_rng(5), 0
-    for _ in range(200):
+    for _ in range(80):
         one, other = rewritten(rng)
         assert exact.evaluate(*one) == exact.evaluate(*other)
         differ += one != other
-    assert differ > 120
+    assert differ > 45
 
 
 def test_the_bound_is_a_bound_and_what_is_held_saves_input_alone() -> None:
@@ -134,7 +109,7 @@ def test_the_bound_is_a_bound_and_what_is_held_saves_input_alone() -> None:
     inputs = {"dram_in", "l2r_in", "l2r_in_tile", "l1w_in"}
     inputs |= {"latency", "noc_in_cycles", "dram_in_cycles"}
     rng = np.random.default_rng(13)
-    for _ in range(150):
+    for _ in range(60):
         setting = random_setting(rng)
         costs = [model.evaluate(*setting) for model in halos]
         assert bound.evaluate(*setting).latency_cycles <= costs[0].latency_cycles
@@ -142,20 +117,6 @@ def test_the_bound_is_a_bound_and_what_is_held_saves_input_alone() -> None:
             changed = {name for name, count in less.counts.items() if count != more.counts[name]}
             assert changed <= inputs
             assert all(less.counts[name] <= more.counts[name] for name in changed)
-
-
-def test_counts_that_do_not_depend_on_the_order(exact: CostModel) -> None:
-    free = ("macs", "steps", "active_pe_steps", "compute_cycles", "l1_peak", "l2_peak")
-    rng = np.random.default_rng(7)
-    for _ in range(300):
-        layer, accelerator, mapping = random_setting(rng)
-        orders = ["".join(DIMS[d] for d in rng.permutation(6)) for _ in range(2)]
-        other = replace(mapping, orders=(orders[0], orders[1]))
-        a = exact.evaluate(layer, accelerator, mapping).counts
-        b = exact.evaluate(layer, accelerator, other).counts
-        assert [a[name] for name in (*free, "outer_steps")] == [
-            b[name] for name in (*free, "outer_steps")
-        ]
 
 
 def test_one_pe_with_whole_tiles_moves_every_element_once(exact: CostModel) -> None:
@@ -173,56 +134,3 @@ def test_one_pe_with_whole_tiles_moves_every_element_once(exact: CostModel) -> N
             ]
         assert counts["dram_out_r"] == counts["l2r_psum"] == 0
         assert counts["steps"] == counts["outer_steps"] == layer.repeats
-
-
-def test_a_depthwise_layer_is_its_channels_one_after_the_other(exact: CostModel) -> None:
-    rng = np.random.default_rng(9)
-    for _ in range(100):
-        base = replace(random_layer(rng), kind=LayerKind.CONV, K=1, C=1, groups=1, N=1)
-        channels = int(rng.integers(2, 6))
-        depthwise = replace(base, kind=LayerKind.DSCONV, C=channels)
-        grouped = replace(base, kind=LayerKind.NGCONV, groups=channels)
-        mapping = random_mapping(rng, base)
-        # channels outermost, one a step: nothing is shared between them
-        orders = tuple("C" + order.replace("C", "") for order in mapping.orders)
-        parallel = tuple("K" if d == "C" else d for d in mapping.parallel)
-        tiles = tuple({**t, "C": 1, "K": 1} for t in mapping.tiles)
-        mapping = replace(mapping, orders=orders, parallel=parallel, tiles=tiles)
-        a: Cost = exact.evaluate(depthwise, Accelerator(16), mapping)
-        b: Cost = exact.evaluate(grouped, Accelerator(16), mapping)
-        for name in ("macs", "steps", "compute_cycles", "active_pe_steps", "l1_peak", *TRAFFIC):
-            assert a.counts[name] == b.counts[name], (name, mapping, depthwise)
-
-
-def test_outermost_groups_multiply_traffic_and_work(exact: CostModel) -> None:
-    rng = np.random.default_rng(10)
-    for _ in range(100):
-        layer, accelerator, mapping = random_setting(rng)
-        single = replace(layer, kind=LayerKind.NGCONV, N=1, groups=1)
-        one = exact.evaluate(single, accelerator, mapping)
-        three = exact.evaluate(replace(single, groups=3), accelerator, mapping)
-        for name, count in one.counts.items():
-            if name.endswith("_cycles") and name != "compute_cycles":
-                continue  # fills of the later groups hide behind the work of the ones before
-            if name != "latency":
-                assert three.counts[name] == count * (1 if name.endswith("_peak") else 3), name
-        assert three.latency_cycles <= 3 * one.latency_cycles
-        assert three.area_um2 == one.area_um2
-
-
-def test_an_outermost_batch_shares_its_filters(exact: CostModel) -> None:
-    rng = np.random.default_rng(11)
-    saved = 0
-    for _ in range(100):
-        layer, accelerator, mapping = random_setting(rng)
-        single = replace(layer, N=1)
-        one = exact.evaluate(single, accelerator, mapping).counts
-        four = exact.evaluate(replace(single, N=4), accelerator, mapping).counts
-        for name in ("macs", "steps", "dram_in", "dram_out_w", "l2r_in", "l1w_in", "l2w_out"):
-            assert four[name] == 4 * one[name]
-        own = single.kind is LayerKind.GEMM
-        for name in ("dram_fil", "l2r_fil", "l1w_fil"):
-            # filters stay where one tile holds all of them; each product has operands of its own
-            assert four[name] in ((4 * one[name],) if own else (one[name], 4 * one[name]))
-            saved += four[name] == one[name]
-    assert saved > 10

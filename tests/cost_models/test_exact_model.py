@@ -12,17 +12,16 @@ from cost_models import (
     FIGURES,
     PRESETS,
     Accelerator,
-    Cost,
     CostModel,
     Mapping,
     MappingBatch,
     MappingError,
     ReasonCode,
-    parse_dataflow,
 )
+from cost_models.threads import CHUNK
 from layers import DIMS, Layer, LayerKind
-from tests.cost_models.exact_laws import random_batch
-from tests.cost_models.tiny import random_layer, random_mapping
+from tests.cost_models.batches import random_batch
+from tests.cost_models.tiny import clipped, random_layer, random_mapping
 
 CONV = Layer("conv", LayerKind.CONV, K=32, C=16, Y=18, X=18, R=3, S=3)
 MAPPING = Mapping(
@@ -35,69 +34,31 @@ def exact() -> CostModel:
     return cost_models.load("exact")
 
 
-def column_row(costs: cost_models.CostBatch, row: int) -> dict[str, object]:
-    """Row `row` of every column of a batch."""
-    return {
-        "figures": {name: getattr(costs, name)[row] for name in FIGURES},
-        "accesses": {
-            tensor: {kind: values[row] for kind, values in kinds.items()}
-            for tensor, kinds in costs.accesses.items()
-        },
-        "detail": {name: values[row] for name, values in costs.detail.items()},
-        "counts": {name: values[row] for name, values in costs.counts.items()},
-    }
-
-
-def single_row(cost: Cost) -> dict[str, object]:
-    return {
-        "figures": {name: getattr(cost, name) for name in FIGURES},
-        "accesses": cost.accesses,
-        "detail": cost.detail,
-        "counts": cost.counts,
-    }
-
-
-def test_a_batch_equals_single_calls_on_tiny_layers(exact: CostModel) -> None:
-    rng = np.random.default_rng(1)
+def test_tiles_above_the_extents_cost_what_whole_ones_cost(exact: CostModel) -> None:
+    rng, chip = np.random.default_rng(1), Accelerator(16, noc_bw=3, simd_lanes=2)
     for _ in range(40):
         layer = random_layer(rng)
-        accelerator = Accelerator(16, noc_bw=3, offchip_bw=None, simd_lanes=2)
         mappings = [random_mapping(rng, layer) for _ in range(6)]
-        # tiles above the extents stay in the batch, and cost what whole ones cost
         batch = MappingBatch.from_mappings(mappings, layer.extents)
-        costs = exact.evaluate_batch(layer, accelerator, batch)
-        for row, mapping in enumerate(mappings):
-            single = exact.evaluate(layer, accelerator, clipped(mapping, layer))
-            assert column_row(costs, row) == single_row(single)
-            assert costs[row] == single
-            assert exact.evaluate(layer, accelerator, mapping) == single
+        for cost, mapping in zip(exact.evaluate_batch(layer, chip, batch), mappings, strict=True):
+            assert cost == exact.evaluate(layer, chip, mapping)
+            assert cost == exact.evaluate(layer, chip, clipped(mapping, layer))
 
 
-def clipped(mapping: Mapping, layer: Layer) -> Mapping:
-    """The mapping with no tile above the extent of its dimension."""
-    extents = dict(zip(DIMS, layer.extents, strict=True))
-    outer, inner = ({d: min(n, extents[d]) for d, n in tile.items()} for tile in mapping.tiles)
-    return replace(mapping, tiles=(outer, inner))
-
-
-@pytest.mark.parametrize("preset", sorted(PRESETS))
-def test_batches_on_one_and_two_threads_equal_single_calls(preset: str) -> None:
-    one, two = (cost_models.load("exact", threads=n) for n in (1, 2))
-    layer = layers.get("resnet18.5")
-    batch = random_batch(layer, PRESETS[preset], 3000, np.random.default_rng(2))
-    a, b = (m.evaluate_batch(layer, PRESETS[preset], batch) for m in (one, two))
-    assert np.array_equal(a.reason, b.reason)
+@pytest.mark.parametrize("preset", ["edge", "tpu-v1"])
+def test_batches_on_one_and_two_threads_are_equal(preset: str) -> None:
+    layer, chip = layers.get("resnet18.5"), PRESETS[preset]
+    batch = random_batch(layer, chip.num_pes, 2 * CHUNK + 9, np.random.default_rng(2))
+    one, two = (
+        cost_models.load("exact", threads=n).evaluate_batch(layer, chip, batch) for n in (1, 2)
+    )
+    assert np.array_equal(one.reason, two.reason)
     for name in FIGURES:
-        assert np.array_equal(getattr(a, name), getattr(b, name)), name
-    for row in range(0, 3000, 60):
-        single = one.evaluate(layer, PRESETS[preset], batch[row])
-        assert a[row] == single
-        if single.feasible:
-            assert column_row(a, row) == single_row(single)
+        assert np.array_equal(getattr(one, name), getattr(two, name)), name
 
 
 def test_read_only_and_empty_batches(exact: CostModel) -> None:
-    batch = random_batch(CONV, PRESETS["edge"], 4, np.random.default_rng(3))
+    batch = random_batch(CONV, 168, 4, np.random.default_rng(3))
     expected = exact.evaluate_batch(CONV, PRESETS["edge"], batch).latency_cycles
     for array in (batch.orders, batch.parallel, batch.tiles, batch.cluster_size):
         array.flags.writeable = False
@@ -119,7 +80,7 @@ def test_read_only_and_empty_batches(exact: CostModel) -> None:
     ],
 )
 def test_a_batch_that_holds_no_mapping_is_named(exact, field, place, value):
-    batch = random_batch(CONV, PRESETS["edge"], 3, np.random.default_rng(3))
+    batch = random_batch(CONV, 168, 3, np.random.default_rng(3))
     getattr(batch, field)[place] = value
     with pytest.raises(MappingError, match="MappingBatch row 1: orders"):
         exact.evaluate_batch(CONV, PRESETS["edge"], batch)
@@ -219,7 +180,7 @@ def test_layers_too_large_for_64_bits_get_a_reason(exact: CostModel, layer: Laye
     mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({}, {}), 1)
     cost = exact.evaluate(layer, Accelerator(16), mapping)
     assert cost.infeasible.code is ReasonCode.TOO_LARGE
-    batch = random_batch(CONV, Accelerator(16), 2, np.random.default_rng(0))
+    batch = random_batch(CONV, 16, 2, np.random.default_rng(0))
     costs = exact.evaluate_batch(layer, Accelerator(16), batch)
     assert list(costs.reason) == [ReasonCode.TOO_LARGE] * 2
     assert costs[0] == cost
@@ -292,16 +253,3 @@ def test_a_mapping_and_its_dataflow_cost_the_same(exact: CostModel) -> None:
         assert exact.evaluate(layer, accelerator, dataflow) == exact.evaluate(
             layer, accelerator, mapping
         )
-
-
-def test_a_dataflow_that_does_not_partition_is_infeasible(exact: CostModel) -> None:
-    dataflow = parse_dataflow(
-        "SpatialMap(2,1) K; TemporalMap(1,1) C; TemporalMap(3,1) Y; TemporalMap(3,1) X;"
-        "TemporalMap(3,3) R; TemporalMap(3,3) S;"
-    )
-    why = exact.evaluate(CONV, Accelerator(16), dataflow).infeasible
-    assert why.code is ReasonCode.NOT_A_PARTITION
-    assert "not a partition" in why.message
-
-
-# ------------------------------------------------------------------ the compiled code's cache

@@ -2,15 +2,19 @@
 
 import ast
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-import cost_models.exact
+from tests.docs.test_where import called, found
 
 ROOT = Path(__file__).parents[2]
-FOLDER = Path(cost_models.exact.__file__).parent
+FUNCTIONS = {
+    node.name: node
+    for path in (ROOT / "cost_models" / "exact").glob("*.py")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body
+    if isinstance(node, ast.FunctionDef)
+}
 TEXT = (ROOT / "docs" / "levels.md").read_text(encoding="utf-8")
 WORDS, PLACES = 1200, 3
 Place = tuple[str, str]
@@ -19,46 +23,23 @@ Place = tuple[str, str]
 
 def questions() -> dict[str, list[Place]]:
     """Places by question, from the table at the end of the page."""
-    found = {}
+    asked = {}
     for line in TEXT.partition("## Where it is counted")[2].splitlines():
         places = re.findall(r"`(\w+)\.py:(\w+)`", line)
         if places:
-            found[line.split("|")[1].strip()] = places
-    return found
+            asked[line.split("|")[1].strip()] = places
+    return asked
 
 
-@cache
-def calls(module: str, function: str) -> frozenset[Place]:
-    """Functions of the exact model that one of them calls."""
-    tree = ast.parse((FOLDER / f"{module}.py").read_text(encoding="utf-8"))
-    known = {
-        node.name: (module, node.name) for node in tree.body if isinstance(node, ast.FunctionDef)
-    }
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-            "cost_models.exact."
-        ):
-            known |= {
-                a.asname or a.name: (str(node.module).split(".")[-1], a.name) for a in node.names
-            }
-    (body,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
-    names = {
-        n.func.id
-        for n in ast.walk(body)
-        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-    }
-    return frozenset(known[name] for name in names if name in known)
-
-
-def reached(place: Place) -> set[Place]:
-    """Functions that one of them calls, directly or through others."""
-    found: set[Place] = set()
-    ahead = [place]
+def reached(name: str) -> set[str]:
+    """Functions of the exact model that one of them calls, directly or through others."""
+    reached: set[str] = set()
+    ahead = [name]
     while ahead:
-        new = calls(*ahead.pop()) - found
-        found |= new
+        new = (called(FUNCTIONS[ahead.pop()]) & FUNCTIONS.keys()) - reached
+        reached |= new
         ahead += new
-    return found
+    return reached
 
 
 def test_the_page_can_be_read_in_one_sitting() -> None:
@@ -68,7 +49,7 @@ def test_the_page_can_be_read_in_one_sitting() -> None:
 
 @pytest.mark.parametrize(("question", "places"), questions().items(), ids=list(questions()))
 def test_a_question_is_answered_by_functions_that_call_each_other(question, places):
-    first, second, *others = places
+    first, *others = (found(f"cost_models/exact/{module}.py:{name}") for module, name in places)
     assert len(places) <= PLACES
-    assert second in calls(*first)
-    assert set(others) <= reached(first)
+    assert others[0].name in called(first)
+    assert {other.name for other in others} <= reached(first.name)

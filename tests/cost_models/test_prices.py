@@ -1,8 +1,6 @@
 """Energy and area of the chip that is built: data, interpolation, prices, floors and refusals."""
 
-from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +9,10 @@ from hypothesis import strategies as st
 
 import cost_models
 from cost_models import Accelerator, CostModelError, Level, Mapping, Widths
-from cost_models.exact.figures import ACCESSES, EVENTS, MOVES, value_of
-from cost_models.exact.records import COUNT_NAMES, WIDE_NAMES
 from cost_models.prices import chip_prices, marks, open_levels
 from cost_models.technology.parts import TechnologyError, dram_pj, mac, sram
 from layers import Layer, LayerKind
 from maestro_env import Problem
-from tests.cost_models.tiny import random_layer, random_mapping
 
 EDGE = Accelerator(168, 512, 108_000, 64, 16)
 CONV = Layer("conv", LayerKind.CONV, K=16, C=8, Y=18, X=18, R=3, S=3)
@@ -151,28 +146,6 @@ def test_what_a_chip_says_itself_goes_first() -> None:
     assert slow.leakage_nj(168, 1000) == pytest.approx(5 * prices.leakage_mw(168))
 
 
-def test_moves_and_accesses_are_one_thing() -> None:
-    rng = np.random.default_rng(0)
-    names = (*COUNT_NAMES, *WIDE_NAMES)
-    counts = dict(zip(names, rng.integers(1, 99, len(names)).tolist(), strict=True))
-    for tile in (False, True):
-        levels = Counter[str]()
-        for (tensor, kind), accesses in ACCESSES[tile].items():
-            level, way = kind.split("_")
-            parts = ("output", "psum") if tensor == "output" else (tensor,)
-            moves = [MOVES[tile].get((level.upper(), way, part)) for part in parts]
-            assert value_of(accesses, counts) == sum(value_of(m, counts) for m in moves if m)
-            levels[level] += value_of(accesses, counts)
-        assert levels == {name: value_of(EVENTS[tile][name], counts) for name in levels}
-        dram = ("dram_in", "dram_fil", "dram_out_r", "dram_out_w")
-        noc = [f"{name}_tile" if tile else name for name in ("l2r_in", "l2r_fil", "l2w_out")]
-        direct = sum(counts[f"{name}_direct"] for name in dram)
-        assert levels["dram"] == sum(counts[name] for name in dram)
-        assert levels["l2"] == levels["dram"] - direct + sum(
-            counts[name] for name in (*noc, "l2r_psum")
-        )
-
-
 def test_the_energy_is_every_access_at_its_price_and_leakage() -> None:
     widths = Widths(8, 16, 8, 32)
     chip = replace(EDGE, widths=widths, clock_mhz=500.0, l1_bytes=4096, l2_bytes=1 << 20)
@@ -209,17 +182,6 @@ def test_the_energy_is_every_access_at_its_price_and_leakage() -> None:
     assert cost.power_mw == pytest.approx(cost.energy_nj * 1e-9 / seconds * 1e3)
     assert cost.area_um2 == pytest.approx(prices.area_um2(168, 1))
     assert cost.priced == {"L2": "provisioned", "L1": "provisioned"}
-
-
-def test_leakage_goes_with_the_time() -> None:
-    chip = replace(EDGE, noc_bw=1, offchip_bw=1)
-    model = cost_models.load("exact")
-    slow, fast = (model.evaluate(CONV, hardware, MAPPING) for hardware in (chip, EDGE))
-    part = "energy_leakage_nj"
-    ratio = slow.latency_cycles / fast.latency_cycles
-    assert ratio > 1
-    assert slow.detail[part] / fast.detail[part] == pytest.approx(ratio)
-    assert slow.energy_nj - slow.detail[part] == pytest.approx(fast.energy_nj - fast.detail[part])
 
 
 # ------------------------------------------------------------------ levels without a capacity
@@ -266,32 +228,6 @@ def test_a_table_is_for_elements_of_its_bits() -> None:
             name = f"energy_{part}_nj"
             assert b.detail[name] == pytest.approx(factor * a.detail[name])
         assert b.detail["energy_mac_nj"] == a.detail["energy_mac_nj"]
-
-
-CHIPS = (
-    EDGE,
-    Accelerator(64),
-    replace(EDGE, widths=Widths(16, 8, 16, 32), node_nm=28.0, clock_mhz=200.0),
-    replace(EDGE, l1_bytes=None, levels=(Level(kind="HBM3"), Level(), Level((9000, 9000, 9000)))),
-)
-
-
-@settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_no_mapping_goes_below_the_floors(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    layer = random_layer(rng)
-    mapping = random_mapping(rng, layer)
-    pes = mapping.num_pes or 12
-    for energy in ("cacti", "maestro", "eyeriss"):
-        for area in ("provisioned", "maestro"):
-            model: Any = cost_models.load("exact", energy=energy, area=area)
-            for chip in CHIPS:
-                hardware = replace(chip.unlimited_buffers(), num_pes=pes)
-                cost = model.evaluate(layer, hardware, mapping)
-                assert cost.feasible
-                for name, floor in model.lower_bounds(layer, hardware).items():
-                    assert getattr(cost, name) >= floor * (1 - 1e-12) >= 0, (energy, area, name)
 
 
 def test_bounds_hold_where_the_search_chooses_the_pes() -> None:

@@ -1,4 +1,4 @@
-"""Tensors that are whole in L2: counts by execution, the same nest as an uneven one, and proofs."""
+"""Tensors that are whole in L2: counts by execution, and the same nest as an uneven one."""
 
 from dataclasses import replace
 
@@ -6,33 +6,24 @@ import numpy as np
 import pytest
 
 import cost_models
-from baselines import prove
-from baselines.optimal import proving
 from cost_models import Accelerator, CostModelError, Mapping, ReasonCode
 from cost_models.chain.clusters import as_chain
 from cost_models.exact import ExactModel, SimulatorModel
 from cost_models.exact.nest import NestLevel
 from cost_models.exact.simulator import UNLIMITED, simulate
-from layers import TENSORS, Layer
+from layers import Layer
 from maestro_env import Problem
-from tests.baselines.proofs import brute_force, narrowed, random_problem, worst_bound
+from tests.baselines.proofs import random_tensors
 from tests.cost_models.tiny import random_case
 
-SOME = ["+".join(t for i, t in enumerate(TENSORS) if n >> i & 1) for n in range(1, 8)]
 
-
-def resident_of(rng: np.random.Generator, held: tuple[bool, ...] = (True,) * 3) -> str:
-    names = [name for name in SOME if all(held[TENSORS.index(t)] for t in name.split("+"))]
-    return names[int(rng.integers(len(names)))] if names else ""
-
-
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_a_resident_tensor_is_one_that_l2_holds_whole_before_it_begins(seed: int) -> None:
     """As an entry of the same memory around the others, but for its one way in and out."""
     rng = np.random.default_rng([47, seed])
     case = random_case(rng, 150)
     chip = replace(case.accelerator, l1_bytes=None, l2_bytes=None)
-    model = SimulatorModel(resident=resident_of(rng))
+    model = SimulatorModel(resident=random_tensors(rng))
     nest = model.nest(case.layer, *as_chain(chip, case.mapping, case.layer))
     l2, *below = nest.levels
     home = NestLevel(nest.extents, keeps=model.residents, port=l2.port)
@@ -54,49 +45,6 @@ def test_a_resident_tensor_is_one_that_l2_holds_whole_before_it_begins(seed: int
     rate = nest.dram.read or UNLIMITED
     first, every = -(-sum(loads) // rate), -(-(sum(loads) + sum(own)) // rate)
     assert found["stepwise"] - first == around["stepwise"] - every
-
-
-@pytest.fixture
-def _few_first_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proving, "FIRST_SAMPLES", 20)
-
-
-def problem_of(rng: np.random.Generator, moving: int = 8, most: int = 8) -> Problem:
-    """A random problem some of whose tensors are in L2, with what they leave of it."""
-    plain = random_problem(rng, most, moving)
-    options = {**plain.cost_model.options, "resident": resident_of(rng)}
-    if rng.random() < 0.5:
-        options["cycle_nj"] = float(rng.choice([1e-4, 0.01, 1.0]))
-    limits = dict(plain.limits)
-    if rng.random() < 0.6:
-        limits["max_l2_bytes"] = float(rng.integers(4, 400))
-    model = cost_models.load("exact", **options)
-    space = plain.space.options
-    return Problem(plain.layer, plain.accelerator, plain.objective.name, model, space, limits)
-
-
-@pytest.mark.usefixtures("_few_first_samples")
-@pytest.mark.parametrize("seed", range(25))
-def test_proofs_are_equal_to_brute_force(seed: int) -> None:
-    rng = np.random.default_rng([48, seed])
-    problem = narrowed(problem_of(rng, moving=3), rng, 5_000)
-    best, _ = brute_force(problem)
-    proof = prove(problem)
-    assert proof.value == pytest.approx(best, rel=1e-9)
-    assert proof.status == ("optimal" if np.isfinite(best) else "empty")
-
-
-def test_no_mapping_is_below_a_bound() -> None:
-    tried = 0
-    for seed in range(40):
-        rng = np.random.default_rng([49, seed])
-        problem = problem_of(rng, most=20)
-        worst, count = worst_bound(problem, rng, 150)
-        assert worst <= 1 + 1e-9, seed
-        tried += count
-        values = problem.look(problem.space.sample(50, seed)).values
-        assert problem.bound is None or problem.bound <= values.min() * (1 + 1e-9)
-    assert tried > 1000
 
 
 def test_a_resident_tensor_that_passes_l2_is_refused_with_its_reason() -> None:
@@ -136,15 +84,17 @@ def test_options_that_say_nothing_are_not_recorded() -> None:
         problem.look(problem.space.sample(1, 0))
 
 
-@pytest.mark.parametrize("resident", ["input", "output", "input+output"])
-@pytest.mark.parametrize("chip", ["simba", "eyeriss-rs", "sm-a100"])
+@pytest.mark.parametrize(
+    ("chip", "resident"),
+    [("simba", "input"), ("eyeriss-rs", "input+output"), ("sm-a100", "output")],
+)
 def test_what_is_resident_on_a_list_of_levels_never_crosses_drams_boundary(chip, resident):
     found = 0
     for layer in ("conv:K=6,C=5,Y=6,X=6,R=3,S=3", "gemm:M=7,N=6,K=5"):
         problem = Problem(layer, chip, "energy", ExactModel(resident=resident))
-        looked = problem.look(problem.space.sample(40, 1))
+        looked = problem.look(problem.space.sample(60, 1))
         bounds, plain = problem.figure_bounds, ExactModel()
-        for row in np.flatnonzero(looked.feasible)[:4]:
+        for row in np.flatnonzero(looked.feasible)[:3]:
             mapping = looked.mappings[int(row)]
             given = (problem.layer, problem.accelerator, mapping)
             cost, truth = (
@@ -162,7 +112,7 @@ def test_what_is_resident_on_a_list_of_levels_never_crosses_drams_boundary(chip,
                 assert before.energy_nj > cost.energy_nj
                 assert before.latency_cycles >= cost.latency_cycles
             found += 1
-    assert found >= 4
+    assert found >= 3
 
 
 def test_a_memory_too_small_names_the_tensors_that_take_of_it() -> None:

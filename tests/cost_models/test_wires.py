@@ -1,15 +1,13 @@
-"""What wires and ports cost: by hand, on chains and on two levels, in bounds and in proofs."""
+"""What wires and ports cost: by hand, on chains and on two levels, and in bounds."""
 
 import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import cost_models
 import layers
-from baselines import prove
 from baselines.optimal.chain_structures import ChainStructures
 from benchmarks.chain_check import brute_force
 from benchmarks.chain_problems import random_problem
@@ -25,11 +23,8 @@ from cost_models import (
 )
 from cost_models.chain.clusters import as_chain
 from cost_models.technology.parts import wires
-from maestro_env import Problem, figure_bounds
+from maestro_env import Problem
 from mapper.show.speed import speed_lines
-from tests.baselines.proofs import brute_force as two_level_brute_force
-from tests.baselines.proofs import narrowed
-from tests.baselines.proofs import random_problem as two_level_problem
 
 DEAR = Wires(2.0, 300.0, 40.0)
 """So dear that they decide."""
@@ -99,21 +94,6 @@ def test_files_keep_them() -> None:
         assert again == chip
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_proofs_on_chains_are_the_optimum_of_brute_force(seed: int) -> None:
-    drawn = random_problem(seed, 300, 6_000)
-    model = drawn.cost_model
-    chip = wired(drawn.accelerator)
-    problem = Problem(drawn.layer, chip, "energy" if seed % 2 else "edp", model)
-    best, proof = brute_force(problem), prove(problem)
-    assert proof.proven
-    assert proof.value == best or math.isclose(proof.value, best, rel_tol=1e-9)
-    if math.isfinite(best):
-        assert figure_bounds(model, drawn.layer, chip)["energy_nj"] <= prove(
-            Problem(drawn.layer, chip, "energy", model)
-        ).value * (1 + 1e-12)
-
-
 def least_bound(problem: Problem) -> float:
     """The least of all spreads' bounds."""
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
@@ -145,18 +125,6 @@ def test_bounds_of_chains_are_near_brute_force_and_not_above() -> None:
                 ratios.append(best / least_bound(problem))
     assert len(ratios) >= 8
     assert 1 - 1e-9 <= min(ratios) < 1.001  # wires that cost a fifth more break this
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_proofs_on_two_levels_are_the_optimum_of_brute_force(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    drawn = two_level_problem(rng, 5, 3)
-    chip = wired(drawn.accelerator)
-    problem = narrowed(Problem(drawn.layer, chip, "energy", "exact"), rng, 20_000)
-    best, _ = two_level_brute_force(problem)
-    proof = prove(problem)
-    assert proof.proven
-    assert math.isclose(proof.value, best, rel_tol=1e-9) or proof.value == best
 
 
 def test_kinds_of_macs_and_transistors_are_priced_by_their_tables() -> None:

@@ -43,17 +43,24 @@ def random_layer(rng: np.random.Generator, max_macs: int = 600) -> Layer:
             return Layer("tiny", kind, K, C, Y, X, R, S, stride, N, groups)
 
 
-def random_mapping(rng: np.random.Generator, layer: Layer, max_pes: int = 12) -> Mapping:
+def random_mapping(rng: np.random.Generator, layer: Layer, dims: str = NEST_DIMS) -> Mapping:
     """Any orders, spatial dimensions and tiles; some tiles are larger than what they tile."""
-    outer = {d: int(rng.integers(1, n + 2)) for d, n in zip(NEST_DIMS, layer.extents, strict=False)}
-    inner = {d: int(rng.integers(1, outer[d] + 1)) for d in NEST_DIMS}
+    outer = {d: int(rng.integers(1, n + 2)) for d, n in zip(dims, layer.extents, strict=False)}
+    inner = {d: int(rng.integers(1, outer[d] + 1)) for d in dims}
     cluster_size = int(rng.integers(1, 5))
-    num_pes = int(rng.integers(cluster_size, max(max_pes, cluster_size) + 1))
-    order = ["".join(DIMS[d] for d in rng.permutation(6)) for _ in range(2)]
-    parallel = [DIMS[d] for d in rng.integers(0, 6, 2)]
+    order = ["".join(dims[d] for d in rng.permutation(len(dims))) for _ in range(2)]
+    parallel = [dims[d] for d in rng.integers(0, len(dims), 2)]
+    num_pes = int(rng.integers(cluster_size, 13))
     return Mapping(
         (order[0], order[1]), (parallel[0], parallel[1]), (outer, inner), cluster_size, num_pes
     )
+
+
+def clipped(mapping: Mapping, layer: Layer) -> Mapping:
+    """The mapping with no tile larger than the extent of its dimension."""
+    extents = dict(zip(DIMS, layer.extents, strict=True))
+    outer, inner = ({d: min(n, extents[d]) for d, n in tile.items()} for tile in mapping.tiles)
+    return replace(mapping, tiles=(outer, inner))
 
 
 def random_whole_layer(rng: np.random.Generator, max_macs: int = 600) -> Layer:
@@ -73,24 +80,11 @@ def random_whole_layer(rng: np.random.Generator, max_macs: int = 600) -> Layer:
             return layer
 
 
-def random_whole_mapping(rng: np.random.Generator, layer: Layer) -> Mapping:
-    """As `random_mapping`, with N and G like any other dimension."""
-    outer = {d: int(rng.integers(1, n + 2)) for d, n in zip(DIMS, layer.extents, strict=True)}
-    inner = {d: int(rng.integers(1, outer[d] + 1)) for d in DIMS}
-    cluster_size = int(rng.integers(1, 5))
-    order = ["".join(DIMS[d] for d in rng.permutation(len(DIMS))) for _ in range(2)]
-    parallel = [DIMS[d] for d in rng.integers(0, len(DIMS), 2)]
-    num_pes = int(rng.integers(cluster_size, 13))
-    return Mapping(
-        (order[0], order[1]), (parallel[0], parallel[1]), (outer, inner), cluster_size, num_pes
-    )
-
-
 def random_whole_case(rng: np.random.Generator, max_macs: int = 600) -> Case:
     """As `random_case`, over every dimension, stride and dilation."""
     layer = random_whole_layer(rng, max_macs)
     accelerator = random_case(rng, max_macs).accelerator
-    return Case(layer, accelerator, random_whole_mapping(rng, layer))
+    return Case(layer, accelerator, random_mapping(rng, layer, DIMS))
 
 
 def random_chip(rng: np.random.Generator) -> Accelerator:
@@ -135,8 +129,8 @@ def _three(values: Iterable[Any]) -> Any:
 
 
 def random_full_mapping(rng: np.random.Generator, layer: Layer) -> Mapping:
-    """As `random_whole_mapping`, with second parallel dimensions and tensors that pass a level."""
-    base = random_whole_mapping(rng, layer)
+    """A mapping of every dimension, with second parallel ones and tensors that pass a level."""
+    base = random_mapping(rng, layer, DIMS)
     second: list[str | None] = [None, None]
     units: list[int | None] = [None, None]
     most = ((base.num_pes or 1) // base.cluster_size, base.cluster_size)

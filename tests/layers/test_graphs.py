@@ -78,13 +78,8 @@ def test_a_file_is_a_graph_and_a_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("inputs: [a]}", "inputs: [sum]}"), "reads 'sum', which is written later.*no cycle"),
         (("inputs: [image]", "inputs: [imag]"), "'imag', which is never written.*'image'"),
-        (("name: sum", "name: b"), "'b' is already taken"),
-        (("[1, 3, 10, 10]", "[1, 3, 7, 7]"), "shapes do not meet: its input has 147"),
         (("shape: [4]", "shape: [5]"), "shapes do not meet: its input has 5 elements, expected 4"),
-        (("[1, 4, 8, 8]", "[1, 4, 8, 7]"), "do not meet: reads 'b' of 1x4x8x8 and writes 1x4x8x7"),
-        (("image: [", "image: [3], image: ["), "image: given twice"),
         (("kind: elementwise", "kind: relu"), "unknown kind 'relu'.*gemm.*elementwise, pooling"),
         (("results: [pool]", "results: [pol]"), "'pol' is never written.*'pool'"),
         ((", inputs: [pool]}", "}"), "line 9: 'fc' has no inputs.*without edges"),

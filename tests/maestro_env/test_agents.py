@@ -157,15 +157,3 @@ def test_sb3_adaptor_equals_the_vector_environment() -> None:
                 assert np.array_equal(info["terminal_observation"], expected[4]["final_obs"][world])
                 assert info["episode"]["l"] == 3
     assert ours.env_method("action_masks")[0].shape == (other.single_action_space.nvec.sum(),)
-
-
-def test_a_budget_ends_a_library_training_run() -> None:
-    pytest.importorskip("stable_baselines3", reason="needs the extra rl")
-    problem = Problem(LAYER, "edge", "latency", FakeModel(), budget=10)
-    env = maestro_env.sb3_vec_env(4, problem=problem)
-    env.reset()
-    for _ in range(2):
-        env.step(problem.space.sample(4, 0))
-    with pytest.raises(maestro_env.BudgetExhausted):
-        env.step(problem.space.sample(4, 0))
-    assert problem.samples == 10

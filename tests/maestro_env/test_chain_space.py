@@ -9,7 +9,7 @@ import layers
 from cost_models import CHAINS, Chain, ChainBatch, ReasonCode, load
 from layers import Layer
 from maestro_env import ChainSpace, MapSpaceError, Problem, nest_keys
-from tests.cost_models.chain_chips import random_chip
+from tests.cost_models.chains import random_chip
 
 OPTIONS = ({}, {"uneven": True}, {"full": True}, {"filters": "free", "tiles": "divisors"})
 LAYERS = ("mobilenetv2.2", "resnet18.5", "mobilenetv2.1", "gemm:M=24,N=36,K=60")
@@ -25,9 +25,9 @@ def layer(text: str) -> Layer:
 def test_canonical_actions_are_the_same_mappings(memories: int, options: dict[str, object]) -> None:
     rng = np.random.default_rng(memories)
     for text in LAYERS:
-        chip = random_chip(rng, memories)
+        chip = random_chip(rng, memories, limited=True)
         space = ChainSpace(layer(text), chip, **options)
-        actions = space.sample(30, 3)
+        actions = space.sample(15, 3)
         canonical = space.canonical(actions)
         assert (space.canonical(canonical) == canonical).all()
         first, second = space.decode(actions), space.decode(canonical)
@@ -45,9 +45,9 @@ def test_equal_keys_cost_the_same(options: dict[str, object]) -> None:
     small = Layer("small", layers.LayerKind.CONV, K=4, C=2, Y=4, X=1, R=1, S=1)
     alike = 0
     for memories in (1, 2, 3):
-        chip = random_chip(rng, memories)
+        chip = random_chip(rng, memories, limited=True)
         space = ChainSpace(small, chip, **options)
-        batch = space.decode(space.sample(800, 0))
+        batch = space.decode(space.sample(600, 0))
         costs = EXACT.evaluate_batch(small, chip, batch)
         keys = nest_keys(small, chip, batch, load("exact").capabilities.symmetry)
         _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
@@ -56,7 +56,7 @@ def test_equal_keys_cost_the_same(options: dict[str, object]) -> None:
             alike += len(rows) - 1
             assert len(set(costs.energy_nj[rows])) == 1
             assert len(set(costs.latency_cycles[rows])) == 1
-    assert alike > 5 or options.get("full")
+    assert alike > 0 or options.get("full")
 
 
 def test_names_sizes_and_choices_follow_the_chip() -> None:
@@ -147,10 +147,10 @@ def test_each_chip_of_the_library_has_mappings_of_real_layers(name: str) -> None
 def test_no_mapping_is_below_the_bounds(memories: int) -> None:
     rng = np.random.default_rng(memories)
     for text in LAYERS[memories % 2 :: 2]:
-        chip = random_chip(rng, memories)
+        chip = random_chip(rng, memories, limited=True)
         for options in ({}, {"full": True}):
             problem = Problem(layer(text), chip, "latency", EXACT, options)
-            costs = problem.look(problem.space.sample(300, 1)).costs
+            costs = problem.look(problem.space.sample(100, 1)).costs
             for figure, least in problem.figure_bounds.items():
                 values = costs.figures[figure][costs.feasible]
                 assert least <= values.min(initial=np.inf) * (1 + 1e-12), figure

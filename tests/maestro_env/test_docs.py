@@ -1,8 +1,8 @@
 """The page of the environments, and the examples."""
 
-import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -34,24 +34,9 @@ EXAMPLES = {
 }
 
 
-def run(script: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / script)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_page_is_made_from_the_docstrings() -> None:
     path = ROOT / "docs" / "make_environments.py"
-    spec = importlib.util.spec_from_file_location("make_environments", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert (ROOT / "docs" / "environments.md").read_text() == module.page(), (
+    assert (ROOT / "docs" / "environments.md").read_text() == runpy.run_path(str(path))["page"](), (
         "docs/environments.md is behind the docstrings; run python docs/make_environments.py"
     )
 
@@ -63,11 +48,11 @@ def test_docstrings_have_gymnasiums_headings(environment: Any) -> None:
 
 
 @pytest.mark.parametrize("script", EXAMPLES)
-def test_examples_run(script: str) -> None:
+def test_examples_run(script: str, capsys: Any) -> None:
     library, expected = EXAMPLES[script]
-    if importlib.util.find_spec(library) is None:
-        pytest.skip(f"the example needs {library}")
-    out = run(script)
+    pytest.importorskip(library)
+    runpy.run_path(str(ROOT / "examples" / script), run_name="__main__")
+    out = capsys.readouterr().out
     assert expected in out
     if "mean reward" in out:  # the policy learned
         first, last = map(float, re.findall(r"(\d\.\d+) (?:at first|in the end)", out))
@@ -79,8 +64,15 @@ def test_rllib_example_runs() -> None:
     pytest.importorskip("ray", reason="needs the extra rllib")
     # a socket's path may have 107 bytes, which pytest's own folders use up
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:
-        out = run("rllib_ppo.py", HOME=folder, RAY_TMPDIR=folder)
-    returns = re.findall(r"mean return of an episode: ([0-9.]+)", out)
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "examples" / "rllib_ppo.py")],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "HOME": folder, "RAY_TMPDIR": folder},
+            timeout=280,
+        )
+    assert done.returncode == 0, done.stderr
+    returns = re.findall(r"mean return of an episode: ([0-9.]+)", done.stdout)
     assert len(returns) == 1
     assert 0 < float(returns[0]) <= 16
 

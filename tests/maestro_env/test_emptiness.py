@@ -40,7 +40,7 @@ def test_the_reason_names_what_is_in_the_way(layer, chip, limits, says):
     assert problem.samples == 0
     assert "\n" not in reason
     assert re.search(says, reason), reason
-    assert np.isinf(problem.look(problem.space.sample(2000, 0)).values).all()
+    assert np.isinf(problem.look(problem.space.sample(1000, 0)).values).all()
 
 
 @pytest.mark.parametrize("model", ["exact", "maestro"])
@@ -49,7 +49,7 @@ def test_no_problem_with_a_mapping_is_called_empty(model: str, l1: int) -> None:
     chip = replace(EDGE, l1_bytes=l1)
     for layer in ("alexnet.0", "mobilenetv2.1", "bert_base.1"):
         problem = Problem(layer, chip, cost_model=model)
-        values = problem.look(problem.space.sample(3000, 0)).values
+        values = problem.look(problem.space.sample(1000, 0)).values
         if np.isfinite(values).any():
             assert problem.why_empty() is None
 

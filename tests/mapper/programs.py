@@ -12,7 +12,7 @@ import numpy as np
 from cost_models import Accelerator, Chain, load
 from cost_models.chain.clusters import as_chain
 from cost_models.exact.simulator import Execution
-from layers import DIMS, Layer, LayerKind
+from layers import Layer, LayerKind
 from maestro_env import Problem
 from mapper.export.c_program import c_files
 from mapper.export.export_source import ExportSource
@@ -43,7 +43,7 @@ def random_case(rng: np.random.Generator, memories: int) -> ExportSource:
         place = int(np.flatnonzero(looked.feasible)[0])
         return ExportSource(layer, chip, looked.mappings[place])
     chip = random_chip(rng, memories)
-    return ExportSource(layer, chip, random_mapping(rng, chip, layer, DIMS))
+    return ExportSource(layer, chip, random_mapping(rng, chip, layer))
 
 
 def random_layer(rng: np.random.Generator) -> Layer:

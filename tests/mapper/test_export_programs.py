@@ -7,7 +7,7 @@ import pytest
 
 import layers
 from cost_models import Accelerator
-from layers import DIMS, Layer
+from layers import Layer
 from maestro_env import Problem
 from mapper.export.c_program import c_files
 from mapper.export.export_files import files_for
@@ -92,7 +92,7 @@ def test_deep_nests_stay_within_pythons_blocks():
     layer = layers.parse("ngconv:K=64,C=64,Y=66,X=66,R=5,S=5,N=8,groups=8")
     rng = np.random.default_rng(0)
     chip = random_chip(rng, 4)
-    drawn = (random_mapping(rng, chip, layer, DIMS) for _ in range(200))
+    drawn = (random_mapping(rng, chip, layer) for _ in range(200))
     deepest = max(drawn, key=lambda mapping: len(mapping.loops(layer, chip)))
     (text,) = python_files(ExportSource(layer, chip, deepest)).values()
     assert text.count("for ") > 20
