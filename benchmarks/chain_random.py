@@ -1,6 +1,7 @@
 """Hold bounds of chips of any depth against random mappings, and proven optima against near ones.
 
     python -m benchmarks chain_random
+    python -m benchmarks chain_random --axis-dims 2 --out docs/data/chain-random-axes.csv
 
 Part ``ways``: random mappings of random ways of spreading units beside the bound of their way, of
 real layers. Part ``near``: of a proven optimum all mappings that differ in one or two choices, of a
@@ -41,7 +42,7 @@ AT_ONCE = 20_000
 
 def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
     """Random mappings of some ways of spreading units beside the bounds of these."""
-    problem = Problem(layers.parse(layer), chip)
+    problem = Problem(layers.parse(layer), chip, space={"axis_dims": given.axis_dims})
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
     assert isinstance(facts, ChainFacts)
     structures = ChainStructures(problem.space, facts)
@@ -67,9 +68,9 @@ def beside_bounds(layer: str, chip: str, given: Any) -> dict[str, Any]:
     return _row(count, least)
 
 
-def near(layer: str, chip: str) -> dict[str, Any]:
+def near(layer: str, chip: str, axis_dims: int) -> dict[str, Any]:
     """The neighbours of a proven optimum beside it."""
-    problem = Problem(layers.parse(layer), chip)
+    problem = Problem(layers.parse(layer), chip, space={"axis_dims": axis_dims})
     proof = prove(problem)
     assert proof.proven
     best = problem.action_of(proof.mapping)[0]
@@ -102,7 +103,9 @@ def _row(count: int, ratio: float) -> dict[str, Any]:
 
 def row(given: Any, part: str, chip: str, _: str, layer: str) -> dict[str, Any]:
     """Of a case, by how much the least value is above its bound or optimum."""
-    return near(layer, chip) if part == "near" else beside_bounds(layer, chip, given)
+    return (
+        near(layer, chip, given.axis_dims) if part == "near" else beside_bounds(layer, chip, given)
+    )
 
 
 def keys(_: Any) -> Iterator[tuple[str, ...]]:
@@ -130,7 +133,11 @@ TABLE = Table(
     keys,
     row,
     "chain-random.csv",
-    {"ways": (30, "of each layer on each chip"), "each": (4_000, "random mappings of each way")},
+    {
+        "ways": (30, "of each layer on each chip"),
+        "each": (4_000, "random mappings of each way"),
+        "axis_dims": (1, "dimensions that may share an axis"),
+    },
     {"ways": 2, "each": 100},
     told,
 )

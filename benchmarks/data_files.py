@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs" / "data"
 WRITTEN = {
     "../mapper/commands/bench.py": "bench",
-    "chain_check.py": "chain-check.csv chain-check-uneven.csv chain-check-parts.csv",
+    "chain_check.py": "chain-check*.csv",
+    "chain_proofs.py": "chain-proofs*.csv",
+    "chain_random.py": "chain-random*.csv",
     "chain_searchers.py": "chain-searchers*.csv chain-seeds*.csv",
     "chain_speed.py": "chain-speed.csv chain-comparison.csv",
     "crosscheck.py": "crosscheck-timeloop.csv",

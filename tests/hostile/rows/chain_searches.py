@@ -7,7 +7,10 @@ LARGEST = "gemm:M=2147483647,N=2147483647,K=2147483647"
 """A space of 10^58 mappings."""
 
 ROWS = [
-    Row(f"{SEARCH} --method optimal --space full", "do not take full=True"),
+    Row(
+        f"{SEARCH} --method optimal --space full",
+        "full=True; .* axis_dims=3 instead",
+    ),
     Row(f"{SEARCH} --method optimal --objective area", "area_um2 has no bounds"),
     Row(f"{SEARCH} --method optimal --cost-model exact:halo_space=tile", "has no bounds"),
     Row("mapper search --layer resnet18.5 -a tpu-v1-ws --method optimal", "tiles filters"),
@@ -30,6 +33,8 @@ ROWS = [
     Row(f"{SEARCH} --space levels=1", "space.levels: not on a chip that is a list"),
     Row(f"{SEARCH} --space paper", "a list of levels"),
     Row(f"{SEARCH} --space uneven=7", "space.uneven: got 7"),
+    Row(f"{SEARCH} --space axis_dims=4", "space.axis_dims: got 4, expected one of 1, 2, 3"),
+    Row(f"{SEARCH} --certificate c --space axis_dims=2", "--certificate: .*; leave axis_dims out"),
     Row(f"{SEARCH} --space tiles=odd", "space.tiles: got 'odd'"),
     Row("mapper search -l resnet18.5 --space uneven --dataflow nvdla", "on a chip that is a list"),
     Row("mapper search -l resnet18.5 --space uneven --cost-model maestro", "chips of two levels"),

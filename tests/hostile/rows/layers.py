@@ -138,6 +138,7 @@ ROWS = [
             ("mlp --cache 3", "mlp has no tokens and no cache"),
             ("mlp --space full=true", "tensors bypass L2"),
             ("mlp -a simba --space uneven=true", "tensors bypass L2, or parts of it"),
+            ("mlp -a edge --space axis_dims=2", "leave axis_dims out of the space"),
         ]
     ),
     *(
