@@ -145,10 +145,13 @@ def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> 
     assert solver.value <= whole.value * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
-def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
+@pytest.mark.parametrize(
+    ("chip", "axis_dims"),
+    [("simba", 1), ("nvdla-cacc", 1), ("eyeriss-rs", 1), ("edge", 2), ("eyeriss-rs", 3)],
+)
+def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str, axis_dims: int) -> None:
     """No way of spreading units is below its own bound, nor that below the bound of all ways."""
-    problem = Problem("mobilenetv2.2", chip)
+    problem = Problem("mobilenetv2.2", chip, space={"axis_dims": axis_dims})
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
     assert isinstance(facts, ChainFacts)
     structures = ChainStructures(problem.space, facts)
