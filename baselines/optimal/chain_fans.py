@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from baselines.optimal.proof import ProveError
 from layers import DIMS
 from maestro_env import ChainSpace
 from maestro_env.chain_parameters import NONE as NO_DIM
@@ -14,6 +15,8 @@ from maestro_env.chain_parameters import SpreadPlan
 Vector = tuple[int, ...]
 ONE = (1,) * len(DIMS)
 NONE = -1
+MOST_WAYS = 1 << 18
+"""Ways of a level at most, where dimensions share axes."""
 
 
 class FanWay(NamedTuple):
@@ -46,7 +49,11 @@ class _Partial(NamedTuple):
 
 @lru_cache(maxsize=4)
 def fans_of(space: ChainSpace) -> list[list[FanWay]]:
-    """By level of a space's chip, DRAM first, its ways; the first choices stand for each."""
+    """By level of a space's chip, DRAM first, its ways; the first choices stand for each.
+
+    Raises:
+        ProveError: Dimensions share axes, and there are too many ways.
+    """
     return [_fans(space, level.name) for level in space.accelerator.levels]
 
 
@@ -75,9 +82,15 @@ def _fans(space: ChainSpace, name: str) -> list[FanWay]:
         if plan.entries[spread.slot.entry].level.name != name:
             continue
         longer: dict[_Partial, dict[int, int]] = {}
+        taken: dict[int, dict[int, int]] = {}
         for partial, columns in found.items():
-            for after, picks in _spread(space, spread, partial):
+            for after, picks in _spread(space, spread, partial, taken):
                 longer.setdefault(after, columns | picks)
+            if space.axis_dims > 1 and len(longer) > MOST_WAYS:
+                raise ProveError(
+                    f"{name} spreads units in more than {MOST_WAYS:,} ways; use a smaller "
+                    "axis_dims, or fix some of them (only)"
+                )
         found = longer
     ways: dict[Any, FanWay] = {}
     for partial, columns in found.items():
@@ -87,23 +100,30 @@ def _fans(space: ChainSpace, name: str) -> list[FanWay]:
 
 
 def _spread(
-    space: ChainSpace, spread: SpreadPlan, before: _Partial
+    space: ChainSpace, spread: SpreadPlan, before: _Partial, taken: dict[int, dict[int, int]]
 ) -> Iterator[tuple[_Partial, dict[int, int]]]:
     """What each choice of a spread makes of those before it, as mappings read an action.
 
     A spread takes no more units than are left on its axis, and none along a dimension that another
     axis has on other terms.
+
+    Args:
+        space: The space.
+        spread: The spread.
+        before: What those before it make.
+        taken: By what is left, units that it may take, and the first choice of each; filled in.
     """
     axis, extents = spread.axis, space.layer.extents
     left = before.left if spread.rank else axis.units
-    taken: dict[int, int] = {}
-    for place, units in enumerate(map(int, space.parameters[spread.units].choices)):
-        taken.setdefault(min(units, left), place)
+    if left not in taken:
+        taken[left] = {}
+        for place, units in enumerate(map(int, space.parameters[spread.units].choices)):
+            taken[left].setdefault(min(units, left), place)
     for number, dim in enumerate(space.parameters[spread.dim].choices):
         d = NONE if dim == NO_DIM else DIMS.index(str(dim))
         share = d, axis.multicast, axis.reduce
         rivals = any(other[0] == d and other != share for other in before.shares)
-        for count, place in taken.items():
+        for count, place in taken[left].items():
             picks = {spread.dim: number, spread.units: place}
             if d == NONE or rivals or count == 1:
                 yield before._replace(left=left), picks

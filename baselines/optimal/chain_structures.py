@@ -12,6 +12,7 @@ import numpy as np
 
 from baselines.optimal.chain_entries import NO_PICKS, entry_names
 from baselines.optimal.chain_fans import ONE, Vector, fans_of, units_below
+from baselines.optimal.proof import ProveError
 from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, WidestSpread, shared_out
 from layers import DIMS
 from maestro_env import ChainSpace
@@ -187,6 +188,11 @@ def refused(space: Any, chip: Chain, layer: Any) -> str | None:
             f"the space tiles filters ({', '.join(taps)}), which bounds on a chip that is a list "
             "of levels do not know; use the method 'exhaustive' on a space that it can list"
         )
+    if space.axis_dims > 1:
+        try:
+            fans_of(space)
+        except ProveError as error:
+            return str(error)
     most: dict[str, int] = {}
     for p in space.parameters:
         if p.kind == "tile":

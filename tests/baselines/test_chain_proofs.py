@@ -84,13 +84,13 @@ def test_ways_are_what_all_choices_of_axes_come_to(narrow: bool) -> None:
             "name": "L1",
             "bytes": 64,
             "fanout": {
-                "axes": [6, 5], "dims": ["KCY", "CK"], "multicast": [True, False],
+                "axes": [4, 2], "dims": ["KCY", "K"], "multicast": [True, False],
                 "reduce": [True, True],
             },
         },
     ]  # fmt: skip
     chip = Chain.from_dict({"levels": levels})
-    only = {"L1.axis0.units": [2, 6], "L1.axis1.dim": ["K"]} if narrow else {}
+    only = {"L1.axis0.units": [2, 4], "L1.axis0.dim2": ["none", "C"]} if narrow else {}
     layer = Layer("small", "CONV", K=4, C=5, Y=3, X=1, R=1, S=1)
     space = ChainSpace(layer, chip, axis_dims=3, only=only)
     own = [i for i, p in enumerate(space.parameters) if ".axis" in p.name]
@@ -107,7 +107,7 @@ def test_ways_are_what_all_choices_of_axes_come_to(narrow: bool) -> None:
         seen.add((tuple(map(min, units.values(), layer.extents)), tuple(sorted(alone))))
     fans = fans_of(space)[1]
     assert {(fan.units, fan.flags) for fan in fans} == seen
-    assert len(fans) == len(seen) > (8 if narrow else 40)
+    assert len(fans) == len(seen) > (8 if narrow else 16)
     for way, fan in enumerate(fans):
         action = np.zeros((1, len(space.parameters)), np.int64)
         action[0, list(fan.columns)] = list(fan.columns.values())
@@ -308,6 +308,19 @@ def test_searchers_give_the_proven_mapping() -> None:
 def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:
     reason = can_prove(Problem("resnet18.5", "simba", **given))
     assert why in reason
+
+
+def test_too_many_ways_of_sharing_axes_are_refused(monkeypatch: Any) -> None:
+    monkeypatch.setattr("baselines.optimal.chain_fans.MOST_WAYS", 1_000)
+    levels = [
+        {"name": "DRAM", "kind": "LPDDR4"},
+        {"name": "L1", "bytes": 4096, "fanout": {"units": 256, "dims": "KCY"}},
+    ]
+    chip = Chain.from_dict({"levels": levels})
+    layer = Layer.gemm("product", 256, 256, 256)
+    assert can_prove(Problem(layer, chip)) is None
+    why = str(can_prove(Problem(layer, chip, space={"axis_dims": 3})))
+    assert why.startswith("L1 spreads units in more than 1,000 ways; use a smaller axis_dims")
 
 
 def test_filters_in_tiles_are_refused() -> None:
