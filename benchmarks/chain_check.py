@@ -3,10 +3,13 @@
     python -m benchmarks chain_check --problems 500 --out docs/data/chain-check.csv
     python -m benchmarks chain_check --uneven --problems 60 --out docs/data/chain-check-uneven.csv
     python -m benchmarks chain_check --parts --problems 500 --out docs/data/chain-check-parts.csv
+    python -m benchmarks chain_check --axis-dims 2 --problems 100 --out chain-check-axes.csv
 
 Chips, layers, objectives and options of the exact model are drawn at random; spaces hold 10^3 to
-10^5 mappings; uneven ones are of one or two memories. Half of the fan-outs have prices of wires.
+10^5 mappings; uneven ones, and those with several dimensions on an axis, are of one or two
+memories. Half of the fan-outs have prices of wires.
 Parts are those of larger spaces, and have no first value: bounds alone decide what is looked at.
+``one_dim`` is the optimum with one dimension an axis.
 Exits with 1 where a proof is not the optimum.
 """
 
@@ -25,6 +28,7 @@ from cost_models import ChainFacts, chain_facts_of
 from maestro_env import ChainSpace, Problem
 from marl_common import IntArray
 
+COLUMNS = ("seed", "memories", "objective", "model", "mappings", "optimum", "proven", "agrees")
 AT_ONCE = 20_000
 
 
@@ -39,13 +43,17 @@ def brute_force(problem: Problem) -> float:
     return best
 
 
-def row_of(
-    seed: int, uneven: bool = False, least: int = 1_000, most: int = 100_000
-) -> dict[str, Any]:
+def row_of(seed: int, uneven: bool, axis_dims: int) -> dict[str, Any]:
     """One problem, by both."""
-    problem = random_problem(seed, least, most, uneven)
+    problem = random_problem(seed, 1_000, 100_000, uneven, axis_dims)
     proof = prove(problem)
-    return _compared(problem, proof.proven, proof.value)
+    row = _compared(problem, proof.proven, proof.value)
+    if axis_dims > 1:
+        model, objective = problem.cost_model, problem.objective.name
+        options = {"uneven": uneven}
+        plain = Problem(problem.layer, problem.accelerator, objective, model, options)
+        row["one_dim"] = repr(brute_force(plain))
+    return row
 
 
 class ColdSolver(ChainSolver):
@@ -56,9 +64,9 @@ class ColdSolver(ChainSolver):
         self.look(action[None])
 
 
-def part_rows(seed: int, most: int = 20_000) -> list[dict[str, Any]]:
+def part_rows(seed: int, axis_dims: int = 1, most: int = 20_000) -> list[dict[str, Any]]:
     """A part of a larger problem, by both; no row where there is none."""
-    problem = random_part(seed, most)
+    problem = random_part(seed, most, axis_dims)
     if problem is None:
         return []
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
@@ -83,24 +91,36 @@ def _compared(problem: Problem, ended: bool, value: float) -> dict[str, Any]:
     }
 
 
+def rows_of(given: Any, seed: int) -> Any:
+    """The rows of a seed."""
+    if given.parts:
+        return part_rows(seed, given.axis_dims)
+    return row_of(seed, given.uneven, given.axis_dims)
+
+
 def told(rows: list[Row], _: Any) -> bool:
     """Print how many proofs are right; true where one is not."""
     right = sum(row["agrees"] == "True" for row in rows)
     mappings = sum(int(row["mappings"]) for row in rows)
     print(f"{right} of {len(rows)} proofs agree with brute force over {mappings:,} mappings")
+    alone = [row for row in rows if row.get("one_dim")]
+    if alone:
+        lower = sum(float(row["optimum"]) < float(row["one_dim"]) * (1 - 1e-9) for row in alone)
+        print(f"{lower} of {len(alone)} optima have several dimensions on an axis")
     return right < len(rows)
 
 
 TABLE = Table(
     __doc__,
-    ("seed", "memories", "objective", "model", "mappings", "optimum", "proven", "agrees"),
+    lambda given: COLUMNS + ("one_dim",) * (given.axis_dims > 1),
     lambda given: ((given.seed + i,) for i in range(given.problems)),
-    lambda given, seed: part_rows(seed) if given.parts else row_of(seed, given.uneven),
+    rows_of,
     "chain-check.csv",
     {
         "problems": 500,
         "seed": (0, "of the first problem"),
         "uneven": (False, "memories stand as several entries"),
+        "axis_dims": (1, "dimensions that may share an axis"),
         "parts": (False, "parts of larger spaces, without a first value"),
     },
     told=told,

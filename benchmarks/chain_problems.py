@@ -16,30 +16,38 @@ MODELS = ("", "", "", ":halo_time=none", ":latency=bound", ":double_buffer=false
 TRIES = 3_000
 
 
-def random_problem(seed: int, least: int, most: int, uneven: bool = False) -> Problem:
-    """A problem whose space holds between `least` and `most` mappings."""
+def random_problem(
+    seed: int, least: int, most: int, uneven: bool = False, axis_dims: int = 1
+) -> Problem:
+    """A problem whose space holds between `least` and `most` mappings.
+
+    Where dimensions may share an axis, those of some axis can.
+    """
     rng, prices = np.random.default_rng(seed), np.random.default_rng((seed, 1))
+    options, few = {"uneven": uneven, "axis_dims": axis_dims}, uneven or axis_dims > 1
     for _ in range(TRIES):
         try:
-            chip = random_chip(rng, int(rng.integers(1, 3 if uneven else 4)))
+            chip = random_chip(rng, int(rng.integers(1, 3 if few else 4)), axis_dims)
         except AcceleratorError:
             continue
         objective, model = str(rng.choice(OBJECTIVES)), f"exact{rng.choice(MODELS)}"
-        problem = Problem(random_layer(rng, uneven), chip, objective, model, {"uneven": uneven})
+        problem = Problem(random_layer(rng, uneven), chip, objective, model, options)
         taps = any(p.kind == "tile" and p.dim in "RS" for p in problem.space.parameters)
-        if least <= problem.space.size <= most and not taps and problem.space.moving:
+        second = axis_dims == 1 or any(p.kind == "parallel2" for p in problem.space.parameters)
+        if least <= problem.space.size <= most and not taps and problem.space.moving and second:
             priced = _with_prices(prices, chip)
-            return Problem(problem.layer, priced, objective, model, {"uneven": uneven})
+            return Problem(problem.layer, priced, objective, model, options)
     raise RuntimeError(f"seed {seed}: no space of {least} to {most} mappings in {TRIES} tries")
 
 
-def random_part(seed: int, most: int) -> Problem | None:
+def random_part(seed: int, most: int, axis_dims: int = 1) -> Problem | None:
     """A part of a larger random space: a mapping of it, of which some choices are free.
 
     Returns:
         Up to `most` mappings, the drawn one among them; None where that has no room.
     """
-    drawn, rng = random_problem(seed, 3_000, 5_000_000), np.random.default_rng((seed, 7))
+    drawn = random_problem(seed, 3_000, 5_000_000, axis_dims=axis_dims)
+    rng = np.random.default_rng((seed, 7))
     actions = drawn.space.sample(100, seed)
     feasible = np.flatnonzero(np.isfinite(drawn.look(actions).values))
     if not len(feasible):
@@ -53,9 +61,8 @@ def random_part(seed: int, most: int) -> Problem | None:
             size *= len(parameter)
         else:
             only[parameter.name] = [parameter.choices[action[column]]]
-    return Problem(
-        drawn.layer, drawn.accelerator, drawn.objective.name, drawn.cost_model, {"only": only}
-    )
+    options = {"only": only, "axis_dims": axis_dims}
+    return Problem(drawn.layer, drawn.accelerator, drawn.objective.name, drawn.cost_model, options)
 
 
 def random_layer(rng: np.random.Generator, tiny: bool = False) -> Layer:
@@ -71,8 +78,10 @@ def random_layer(rng: np.random.Generator, tiny: bool = False) -> Layer:
     return Layer("small", kind, **size, stride=stride, dilation=dilation)
 
 
-def random_chip(rng: np.random.Generator, memories: int) -> Chain:
+def random_chip(rng: np.random.Generator, memories: int, axis_dims: int = 1) -> Chain:
     """A chip with bypass, own buffers, fan-outs of up to two axes and levels that hold nothing.
+
+    Axes have up to three units; more where they take several dimensions.
 
     Raises:
         AcceleratorError: It is none.
@@ -83,7 +92,7 @@ def random_chip(rng: np.random.Generator, memories: int) -> Chain:
     if rng.random() < 0.1:
         levels.append(bare("Top", "KC"))
     for place in range(memories):
-        level = _memory(rng, place, memories)
+        level = _memory(rng, place, memories, axis_dims)
         levels.append(level)
         if not level.fanout.any and len(levels) - 1 <= place + 2 and rng.random() < 0.15:
             levels.append(bare(f"B{place}", "KCY"))
@@ -105,13 +114,13 @@ def bare(name: str, dims: str) -> ChainLevel:
     return ChainLevel(name=name, holds=(False,) * 3, fanout=Fanout((Axis(2, dims),)))
 
 
-def _memory(rng: np.random.Generator, place: int, memories: int) -> ChainLevel:
+def _memory(rng: np.random.Generator, place: int, memories: int, axis_dims: int) -> ChainLevel:
     kept = str(rng.choice(HELD)) if memories > 1 else "111"
     holds = kept[0] == "1", kept[1] == "1", kept[2] == "1"
     room = int(2 ** rng.integers(5, 12))
     own = (None, max(room // 2, 1), None) if holds[1] and rng.random() < 0.3 else (None,) * 3
     shared = bool(rng.random() < 0.2)
-    fanout = Fanout(tuple(_axis(rng) for _ in range(rng.integers(0, 3))))
+    fanout = Fanout(tuple(_axis(rng, axis_dims) for _ in range(rng.integers(0, 3))))
     if place == memories - 1 and rng.random() < 0.2:
         fanout = Fanout((Axis(int(rng.integers(2, 4))),), any=True)
     return ChainLevel(
@@ -127,6 +136,7 @@ def _memory(rng: np.random.Generator, place: int, memories: int) -> ChainLevel:
     )
 
 
-def _axis(rng: np.random.Generator) -> Axis:
+def _axis(rng: np.random.Generator, axis_dims: int) -> Axis:
     dims = "".join(rng.permutation(list("KCYXRS"))[: rng.integers(1, 4)])
-    return Axis(int(rng.integers(1, 4)), dims, bool(rng.random() < 0.8), bool(rng.random() < 0.8))
+    units = int(rng.integers(1, 4) if axis_dims == 1 else rng.integers(4, 9))
+    return Axis(units, dims, bool(rng.random() < 0.8), bool(rng.random() < 0.8))

@@ -1,6 +1,7 @@
 """Hold bounds of chips of any depth against random mappings, and proven optima against near ones.
 
     python -m benchmarks chain_random
+    python -m benchmarks chain_random --axis-dims 2 --out docs/data/chain-random-axes.csv
 
 Part ``ways``: random mappings of random ways of spreading units beside the bound of their way, of
 real layers. Part ``near``: of a proven optimum all mappings that differ in one or two choices, of a
@@ -40,7 +41,7 @@ SAME = 1e-9
 
 def beside_bounds(layer: str, chip: str, given: Any) -> tuple[int, float]:
     """Random mappings of some ways of spreading units beside the bounds of these."""
-    problem = Problem(layers.parse(layer), chip)
+    problem = Problem(layers.parse(layer), chip, space={"axis_dims": given.axis_dims})
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
     assert isinstance(facts, ChainFacts)
     structures = ChainStructures(problem.space, facts)
@@ -66,9 +67,9 @@ def beside_bounds(layer: str, chip: str, given: Any) -> tuple[int, float]:
     return count, least
 
 
-def near(layer: str, chip: str) -> tuple[int, float]:
+def near(layer: str, chip: str, axis_dims: int) -> tuple[int, float]:
     """The neighbours of a proven optimum beside it."""
-    problem = Problem(layers.parse(layer), chip)
+    problem = Problem(layers.parse(layer), chip, space={"axis_dims": axis_dims})
     proof = prove(problem)
     assert proof.proven
     best = problem.action_of(proof.mapping)[0]
@@ -93,7 +94,8 @@ def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int
 
 def row(given: Any, part: str, chip: str, _: str, layer: str) -> tuple[int, str, bool]:
     """Of a case, by how much the least value is above its bound or optimum."""
-    count, ratio = near(layer, chip) if part == "near" else beside_bounds(layer, chip, given)
+    dims = given.axis_dims
+    count, ratio = near(layer, chip, dims) if part == "near" else beside_bounds(layer, chip, given)
     return count, repr(ratio), ratio >= 1 - SAME
 
 
@@ -121,7 +123,11 @@ TABLE = Table(
     keys,
     row,
     "chain-random.csv",
-    {"ways": (30, "of each layer on each chip"), "each": (4_000, "random mappings of each way")},
+    {
+        "ways": (30, "of each layer on each chip"),
+        "each": (4_000, "random mappings of each way"),
+        "axis_dims": (1, "dimensions that may share an axis"),
+    },
     {"ways": 2, "each": 100},
     told,
 )

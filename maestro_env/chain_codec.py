@@ -204,7 +204,7 @@ class ChainCodec:
                 name = f"{self.levels[slot.entry]}.axis{slot.axis}"
                 raise MapSpaceError(
                     f"mapping: {name} spreads one dimension more than the space does there; "
-                    "use a space with full=True"
+                    "use a space with a larger axis_dims"
                 )
             free.remove(mine[0])
             dims[:, mine[0]], units[:, mine[0]] = batch.dims[:, place], batch.units[:, place]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
+from typing import NamedTuple
 
 from cost_models import Axis, Chain, ChainLevel, Slot, has_room
 from layers import DIMS, TENSORS, Layer
@@ -16,7 +17,7 @@ from maestro_env.parameters import MapSpaceError, Parameter, TileRule, tile_choi
 MOST_ENTRIES = 12
 """Entries of a mapping."""
 MOST_DIMS = 3
-"""Dimensions side by side on an axis of a full space."""
+"""Dimensions side by side on an axis at most."""
 MOST_UNITS = 1 << 20
 """Units of an axis that a space offers one by one."""
 NONE = "none"
@@ -75,6 +76,22 @@ class SpreadPlan:
     rivals: tuple[int, ...] = ()
 
 
+class Freedom(NamedTuple):
+    """What mappings of a space may do besides.
+
+    Args:
+        taps: Tile filters everywhere.
+        uneven: Have a memory stand as an entry for each tensor that it holds.
+        bypass: Let any tensor bypass a memory.
+        axis_dims: Dimensions side by side on an axis at most.
+    """
+
+    taps: bool = False
+    uneven: bool = False
+    bypass: bool = False
+    axis_dims: int = 1
+
+
 @dataclass
 class KeepPlan:
     """A tensor that a memory may keep, in one of its entries, and its column.
@@ -97,27 +114,23 @@ class SpacePlan:
         layer: The layer.
         chip: The chip.
         rule: Which tiles there are.
-        free: Whether filters are tiled.
-        uneven: Whether a memory stands as an entry for each tensor that it holds.
-        full: Whether an axis may have several dimensions, and any tensor bypass a memory.
+        may: What else mappings may do.
     """
 
-    def __init__(
-        self, layer: Layer, chip: Chain, rule: TileRule, *, free: bool, uneven: bool, full: bool
-    ) -> None:
-        self.layer, self.chip, self.rule = layer, chip, rule
+    def __init__(self, layer: Layer, chip: Chain, rule: TileRule, may: Freedom) -> None:
+        self.layer, self.chip, self.rule, self.may = layer, chip, rule, may
         self.parameters: list[Parameter] = []
-        self.entries = list(_entries(chip, uneven))
+        self.entries = list(_entries(chip, may.uneven))
         self.spreads: list[SpreadPlan] = []
         self.keeps: list[KeepPlan] = []
         self.extents = dict(zip(DIMS, layer.extents, strict=True))
-        self._tile_entries(free)
+        self._tile_entries()
         for _, group in groupby(enumerate(self.entries), key=lambda pair: pair[1].level.name):
-            self._add_level(dict(group), full)
+            self._add_level(dict(group))
 
-    def _tile_entries(self, free: bool) -> None:
+    def _tile_entries(self) -> None:
         """Choose the dimensions with tiles: filters too, where a memory has no room for them."""
-        taps = free
+        taps = self.may.taps
         for entry in self.entries:
             if entry.number >= 0:
                 taps = taps or not self._fits(entry.level, self._least(entry), doubled=True)
@@ -146,21 +159,21 @@ class SpacePlan:
         self.parameters.append(parameter)
         return len(self.parameters) - 1
 
-    def _add_level(self, entries: dict[int, EntryPlan], full: bool) -> None:
+    def _add_level(self, entries: dict[int, EntryPlan]) -> None:
         for entry in entries.values():
             if entry.number >= 0:
-                self._add_loops(entry, full)
+                self._add_loops(entry)
         places, last = tuple(entries), list(entries.values())[-1]
-        if full or len(entries) > 1:
-            self._add_keeps(places, last, full)
+        if self.may.bypass or len(entries) > 1:
+            self._add_keeps(places, last)
         number = max(last.number, 0) if last.number >= 0 else self._outside(places[0])
-        self._add_spreads(places[-1], last.level, number, full)
+        self._add_spreads(places[-1], last.level, number)
 
     def _outside(self, place: int) -> int:
         """The number of the memory outside an entry; 0 where there is none."""
         return max([entry.number for entry in self.entries[:place]], default=0)
 
-    def _add_loops(self, entry: EntryPlan, full: bool) -> None:
+    def _add_loops(self, entry: EntryPlan) -> None:
         name, number = entry.name, entry.number
         entry.order = self._add(
             Parameter(f"{name}.order", orders_of(entry.tiled).names, number, "order")
@@ -168,23 +181,23 @@ class SpacePlan:
         least = self._least(entry)
         for d in entry.tiled:
             choices = tile_choices(self.extents[d], self.rule)
-            if not full and entry.last and not entry.part:  # it holds all that its level holds
+            if not self.may.bypass and entry.last and not entry.part:  # it holds all of its level
                 large = partial(self._is_too_large, entry.level, least, d)
                 choices = choices[: max(bisect(choices, False, key=large), 1)]
             tile = Parameter(f"{name}.tile_{d}", choices, number, "tile", d)
             entry.tiles[d] = self._add(tile)
 
-    def _add_keeps(self, places: tuple[int, ...], entry: EntryPlan, full: bool) -> None:
+    def _add_keeps(self, places: tuple[int, ...], entry: EntryPlan) -> None:
         level = entry.level
         for tensor, held in enumerate(level.holds):
             if held:
                 choices = tuple(str(i + 1) for i in range(len(places))) if len(places) > 1 else ()
-                choices = ((NONE,) if full else ()) + (choices or ("kept",))
+                choices = ((NONE,) if self.may.bypass else ()) + (choices or ("kept",))
                 name = f"{level.name}.keeps_{TENSORS[tensor]}"
                 column = self._add(Parameter(name, choices, entry.number, "keeps"))
                 self.keeps.append(KeepPlan(tensor, places, column))
 
-    def _add_spreads(self, place: int, level: ChainLevel, number: int, full: bool) -> None:
+    def _add_spreads(self, place: int, level: ChainLevel, number: int) -> None:
         if level.fanout.any:
             return
         first = len(self.spreads)
@@ -199,7 +212,8 @@ class SpacePlan:
             dim = Parameter(f"{name}.dim", dims or (axis.dims[0],), number, "parallel")
             columns = self._add(dim), self._add(Parameter(f"{name}.units", units, number, "units"))
             self._spread(first, SpreadPlan(Slot(place, a), axis, *columns))
-            for rank in range(1, min(max(len(dims), 2), MOST_DIMS) if full and dims else 1):
+            most = min(max(len(dims), 1 + self.may.bypass), self.may.axis_dims) if dims else 1
+            for rank in range(1, most):
                 dim = Parameter(f"{name}.dim{rank + 1}", (NONE, *dims), number, "parallel2")
                 more = Parameter(f"{name}.units{rank + 1}", units, number, "units")
                 columns = self._add(dim), self._add(more)

@@ -9,7 +9,7 @@ from cost_models import Chain, ChainBatch
 from layers import DIMS, Layer
 from maestro_env.action_space import ActionSpace, check_option, checked_only
 from maestro_env.chain_codec import ChainCodec
-from maestro_env.chain_parameters import SpacePlan
+from maestro_env.chain_parameters import MOST_DIMS, Freedom, SpacePlan
 from maestro_env.map_space import FilterRule, check_extents
 from maestro_env.parameters import TILE_RULES, MapSpaceError, TileRule, narrowed
 from marl_common import IntArray
@@ -28,7 +28,7 @@ INSTEAD = {
     "repeat": "batch and groups are dimensions like any other",
 }
 """Options of spaces of two levels, and what to do on a chip that is a list of levels."""
-OPTIONS = ("tiles", "filters", "only", "uneven", "full")
+OPTIONS = ("tiles", "filters", "only", "uneven", "axis_dims", "full")
 
 
 class ChainSpace(ActionSpace):
@@ -52,8 +52,10 @@ class ChainSpace(ActionSpace):
         only: Narrows single parameters: ``{"PEBuffer.axis0.dim": ["K"]}`` keeps these choices.
         uneven: Has a memory stand as an entry for each tensor that it holds, each with a tile and
             an order of its own, and ``PEBuffer.keeps_input`` says which one keeps the inputs.
-        full: That, up to three dimensions an axis, any tensor may bypass a memory, and filters are
-            free.
+        axis_dims: Dimensions that share the units of an axis, 1 to 3; ``PEBuffer.axis0.dim2`` and
+            ``PEBuffer.axis0.units2`` are the second.
+        full: Uneven, three dimensions an axis, any tensor may bypass a memory, and filters are
+            free; of the first two what is said of them counts.
 
     Raises:
         MapSpaceError: An option is unknown, or an extent has too many tiles, or an axis too many
@@ -70,6 +72,7 @@ class ChainSpace(ActionSpace):
         filters: FilterRule = "whole",
         only: Mapping[str, Iterable[int | str]] | None = None,
         uneven: bool | None = None,
+        axis_dims: int | None = None,
         full: bool = False,
     ) -> None:
         self.layer, self.accelerator = layer, accelerator
@@ -77,20 +80,17 @@ class ChainSpace(ActionSpace):
         check_option("filters", filters, get_args(FilterRule))
         check_option("full", full, (False, True))
         check_option("uneven", uneven, (None, False, True))
+        if axis_dims is not None:
+            check_option("axis_dims", axis_dims, range(1, MOST_DIMS + 1))
         if tiles == "any":
             check_extents(layer)
         self.full = bool(full)
         self.tiles, self.filters = tiles, "free" if full else filters
         self.uneven = self.full if uneven is None else bool(uneven)
+        self.axis_dims = (MOST_DIMS if full else 1) if axis_dims is None else int(axis_dims)
         self.only = checked_only(only)
-        self.plan = plan = SpacePlan(
-            layer,
-            accelerator,
-            tiles,
-            free=self.filters == "free",
-            uneven=self.uneven,
-            full=self.full,
-        )
+        may = Freedom(self.filters == "free", self.uneven, self.full, self.axis_dims)
+        self.plan = plan = SpacePlan(layer, accelerator, tiles, may)
         for name in self.only:
             check_option("only", name, [p.name for p in plan.parameters])
         self.parameters = tuple(
@@ -111,6 +111,8 @@ class ChainSpace(ActionSpace):
         }
         if self.uneven != self.full:
             options["uneven"] = self.uneven
+        if self.axis_dims != (MOST_DIMS if self.full else 1):
+            options["axis_dims"] = self.axis_dims
         if self.full:
             options["full"] = True
         return options

@@ -56,8 +56,8 @@ class Problem:
             points are what a search would find.
         space: A map space of this layer, its options as a dict, the name of one of the paper's
             (:data:`maestro_env.PAPER_SPACES`), or None for the default: a :class:`MapSpace`, or a
-            :class:`ChainSpace` where the chip is a list of levels. With ``{"uneven": True}`` a chip
-            of two levels is taken as its list of levels.
+            :class:`ChainSpace` where the chip is a list of levels. With ``uneven`` or ``axis_dims``
+            a chip of two levels is taken as its list of levels.
         limits: Such as ``{"max_latency_cycles": 1e6}``; a mapping over a limit has the value inf.
         budget: Samples that :meth:`evaluate` may spend; None for no end.
 

@@ -13,14 +13,14 @@ from maestro_env.map_space import MapSpace, checked_options
 
 
 def chip_of_space(chip: Accelerator | Chain, options: Any) -> Accelerator | Chain:
-    """The chip whose mappings a space holds: a list of levels where memories stand unevenly.
+    """The chip whose mappings a space holds: a list of levels where only that has its options.
 
     Args:
         chip: The chip.
         options: Options of the space.
     """
-    uneven = isinstance(options, Mapping) and options.get("uneven")
-    return chip.to_levels() if uneven and isinstance(chip, Accelerator) else chip
+    of_lists = isinstance(options, Mapping) and (options.get("uneven") or options.get("axis_dims"))
+    return chip.to_levels() if of_lists and isinstance(chip, Accelerator) else chip
 
 
 def make_space(
@@ -28,7 +28,7 @@ def make_space(
 ) -> ActionSpace:
     """The mappings of a layer on a chip: a :class:`MapSpace`, or a :class:`ChainSpace` of a chain.
 
-    Uneven ones of a chip of two levels are those of its list of levels.
+    Uneven ones of a chip of two levels, and those of ``axis_dims``, are of its list of levels.
 
     Args:
         layer: The layer.

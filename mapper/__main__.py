@@ -1,5 +1,5 @@
 """``python -m mapper`` is ``mapper``."""
 
-from mapper.cli import main
+from marl_start import mapper
 
-main()
+mapper()

@@ -1,6 +1,6 @@
 """``python -m mast``."""
 
-from mast.cli import main
+from marl_start import mast
 
 if __name__ == "__main__":
-    main()
+    mast()

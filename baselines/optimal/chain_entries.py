@@ -71,7 +71,7 @@ def even_problem(problem: Problem, whole: bool = False) -> Problem:
         even_space = partial(ChainSpace, space.layer, space.accelerator, "divisors")
     names = [p.name for p in even_space().parameters]
     only = {name: choices for name, choices in space.only.items() if name in names}
-    even = even_space(filters=space.filters, only=only)
+    even = even_space(filters=space.filters, only=only, axis_dims=space.axis_dims)
     model, limits = problem.cost_model, problem.limits
     return Problem(problem.layer, problem.accelerator, problem.objective.name, model, even, limits)
 

@@ -6,34 +6,20 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from baselines.optimal.chain_entries import NO_PICKS, entry_names
+from baselines.optimal.chain_fans import ONE, Vector, fans_of, units_below
+from baselines.optimal.proof import ProveError
 from cost_models import Chain, ChainFacts, ChainSpread, ChainTiles, WidestSpread, shared_out
 from layers import DIMS
 from maestro_env import ChainSpace
 from marl_common import IntArray
 
-Vector = tuple[int, ...]
-ONE = (1,) * len(DIMS)
 MOST_CELLS = 1 << 22
 """Vectors of tiles of one memory at most."""
-
-
-class FanWay(NamedTuple):
-    """A way of spreading the units of one fan-out.
-
-    Args:
-        units: Units along each dimension.
-        flags: Dimensions that do not share reads or sums, with what they share.
-        columns: Choices of an action, by column.
-    """
-
-    units: Vector
-    flags: tuple[Any, ...]
-    columns: dict[int, int]
 
 
 class ChainStructures:
@@ -72,7 +58,7 @@ class ChainStructures:
             if place == 0 or level.is_memory:
                 self._gaps += [[] for _ in range(stand[level.name])]
             self._gaps[-1].append(place)
-        self.fans = [self._fans(level.name) for level in self.chip.levels]
+        self.fans = fans_of(space)
         self.ways = np.array(list(product(*(range(len(f)) for f in self.fans))), np.int64)
         self._orders: dict[Any, list[int]] = {}
 
@@ -97,31 +83,6 @@ class ChainStructures:
             return tiles
         counts = {n for level in self.chip.levels for n in range(1, level.fanout.units + 1)}
         return tiles | {-(-tile // n) for tile in tiles for n in counts}
-
-    def _fans(self, name: str) -> list[FanWay]:
-        """Ways of spreading the units of a level that differ."""
-        own = [i for n, i in self.columns.items() if n.startswith(f"{name}.axis")]
-        if not own:
-            return [FanWay((1,) * len(DIMS), (), {})]
-        combined = product(*(range(len(self.space.parameters[i])) for i in own))
-        picks = np.array(list(combined), np.int64).reshape(-1, len(own))
-        actions = np.zeros((len(picks), len(self.space.parameters)), np.int64)
-        actions[:, own] = picks
-        batch = self.space.decode_checked(actions)
-        entry = max(e for e, level in enumerate(batch.levels) if level == name)
-        units = np.minimum(batch.units_along(entry), np.array(self.facts.layer.extents))
-        axes = self.chip.levels[self.chip.position(name)].fanout.axes
-        found: dict[Any, FanWay] = {}
-        for row, pick in enumerate(picks.tolist()):
-            flags = {
-                (int(batch.dims[row, i]), axes[slot.axis].multicast, axes[slot.axis].reduce)
-                for i, slot in enumerate(batch.slots)
-                if slot.entry == entry and batch.units[row, i] > 1
-            }
-            alone = tuple(sorted(f for f in flags if not (f[1] and f[2])))
-            key = tuple(int(u) for u in units[row]), alone
-            found.setdefault(key, FanWay(*key, dict(zip(own, pick, strict=True))))
-        return list(found.values())
 
     def turns(self) -> Any:
         """``(W,)`` MAC steps of each way at least."""
@@ -158,9 +119,7 @@ class ChainStructures:
             if not gap:
                 found.append((0,) * len(DIMS))
                 continue
-            fans = self.fans[gap[-1]]
-            own = fans[way[gap[-1]]]
-            found.append(tuple(_fewer(fans, own, d) for d in range(len(DIMS))))
+            found.append(units_below(self.space, gap[-1], int(way[gap[-1]])))
         if len(self._gaps[-1]) > 1:
             found[-1] = (0,) * len(DIMS)
         return tuple(found)
@@ -205,21 +164,6 @@ class ChainStructures:
         return iter(self.ways)
 
 
-def _fewer(fans: list[FanWay], own: FanWay, d: int) -> int:
-    """The most units along a dimension below those of a fan, the rest being the same."""
-    if own.units[d] == 1:
-        return 0
-    rest = own.units[:d] + own.units[d + 1 :]
-    found = [
-        fan.units[d]
-        for fan in fans
-        if fan.units[d] < own.units[d]
-        and fan.flags == own.flags
-        and fan.units[:d] + fan.units[d + 1 :] == rest
-    ]
-    return max(found, default=0)
-
-
 def _is_of(loops: list[int], kind: tuple[int, int], halos: list[int]) -> bool:
     """Whether loops that iterate, outermost first, are of a class."""
     if kind[0] < 0 or not loops:
@@ -232,7 +176,10 @@ def _is_of(loops: list[int], kind: tuple[int, int], halos: list[int]) -> bool:
 def refused(space: Any, chip: Chain, layer: Any) -> str | None:
     """Why there are no proofs of a space on a chain, in one line; None where there are."""
     if not isinstance(space, ChainSpace) or space.full:
-        return "proofs on a chip that is a list of levels do not take full=True; leave it out"
+        return (
+            "proofs on a chip that is a list of levels do not take full=True; leave it out, or say "
+            "uneven=True and axis_dims=3 instead, which are all of it but bypass and tiled filters"
+        )
     if not space.moving:
         return "the layer has no tiles to choose; use the method 'exhaustive'"
     taps = [p.name for p in space.parameters if p.kind == "tile" and p.dim in "RS"]
@@ -241,6 +188,11 @@ def refused(space: Any, chip: Chain, layer: Any) -> str | None:
             f"the space tiles filters ({', '.join(taps)}), which bounds on a chip that is a list "
             "of levels do not know; use the method 'exhaustive' on a space that it can list"
         )
+    if space.axis_dims > 1:
+        try:
+            fans_of(space)
+        except ProveError as error:
+            return str(error)
     most: dict[str, int] = {}
     for p in space.parameters:
         if p.kind == "tile":

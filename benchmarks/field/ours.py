@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import baselines
 import cost_models
@@ -40,23 +40,18 @@ def optimum(case: FieldCase, tiles: str = "balanced") -> Ours:
         case: The case.
         tiles: ``divisors`` for what tools of whole factors take.
     """
+    return proven(case, {} if tiles == "balanced" else {"tiles": tiles})
+
+
+def proven(case: FieldCase, space: dict[str, Any]) -> Ours:
+    """What a proof of a larger space ends with, by the tools' rules."""
     began = time.process_time()
     model = cost_models.load("exact", **PLAIN)
-    space = {} if tiles == "balanced" else {"tiles": tiles}
     proof = prove(Problem(case.layer, case.chip, case.objective, model, space), boxes=BOXES)
     mapping = proof.mapping
     assert isinstance(mapping, ChainMapping)
     value = case.ours(mapping)
     return Ours(mapping, value, min(proof.bound, value), time.process_time() - began)
-
-
-def uneven(case: FieldCase) -> float:
-    """What a proof of the uneven space ends with, by the tools' rules."""
-    model = cost_models.load("exact", **PLAIN)
-    problem = Problem(case.layer, case.chip, case.objective, model, SPACES["uneven"])
-    mapping = prove(problem, boxes=BOXES).mapping
-    assert isinstance(mapping, ChainMapping)
-    return case.ours(mapping)
 
 
 def searched(case: FieldCase) -> float:

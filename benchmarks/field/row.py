@@ -10,7 +10,7 @@ from benchmarks.export_cost_rules import accelforge_energies, exact_energies, zi
 from benchmarks.export_costs import cycles_cause, energy_cause
 from benchmarks.field.answer import MappingTool
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.ours import choices_beyond, optimum, searched, space_of, uneven
+from benchmarks.field.ours import SPACES, choices_beyond, optimum, proven, searched, space_of
 from cost_models import ChainMapping
 from mapper.export.loop_nest import ExportError
 
@@ -33,34 +33,34 @@ def row_of(tool: MappingTool, case: FieldCase, said: dict[str, Any], python: str
     proof, whole = optimum(case), optimum(case, "divisors")
     best = min(proof, whole, key=lambda found: found.value)
     row: dict[str, Any] = {
-        "theirs_by_tool": _digits(answer.value),
+        "theirs_by_tool": digits(answer.value),
         "theirs_cpu_s": round(answer.cpu_s, 2),
-        "ours": _digits(best.value),
-        "bound": _digits(min(proof.bound, best.value)),
+        "ours": digits(best.value),
+        "bound": digits(min(proof.bound, best.value)),
         "ours_cpu_s": round(proof.cpu_s + whole.cpu_s, 2),
         "why": answer.note,
     }
     by_tool = _priced(tool, case, whole.mapping, python)
     if by_tool is not None:
-        row |= {"whole": _digits(whole.value), "whole_by_tool": _digits(by_tool)}
+        row |= {"whole": digits(whole.value), "whole_by_tool": digits(by_tool)}
     if answer.mapping is None:
         return row
     cost = case.cost(answer.mapping)
     if cost.infeasible is not None:
         return row | {"why": cost.infeasible.message}
     theirs = case.ours(answer.mapping)
-    row |= {"theirs": _digits(theirs), "ratio": round(best.value / theirs, 5)}
+    row |= {"theirs": digits(theirs), "ratio": round(best.value / theirs, 5)}
     row["space"] = space_of(case, answer.mapping)
     if theirs < best.value * (1 - SAME):
         row["why"] = choices_beyond(answer.mapping) or "the proof is open"
-        row["uneven"] = _digits(uneven(case))
-        row["full"] = _digits(searched(case))
+        row["uneven"] = digits(proven(case, SPACES["uneven"]).value)
+        row["full"] = digits(searched(case))
     elif by_tool is not None and answer.value < by_tool * (1 - SAME):
         row["why"] = _rule(tool, case, whole.mapping, by_tool / whole.value)
     return row
 
 
-def _digits(value: float) -> float:
+def digits(value: float) -> float:
     return float(f"{value:.8g}")
 
 

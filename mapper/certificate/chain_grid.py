@@ -65,7 +65,7 @@ class ChainGrid:
         assert isinstance(space, ChainSpace)
         assert isinstance(chip, Chain)
         tiled = {p.dim for p in space.parameters if p.kind == "tile"}
-        if space.uneven or space.full or tiled & {"R", "S"}:
+        if space.uneven or space.axis_dims > 1 or space.full or tiled & {"R", "S"}:
             raise CertificateError(
                 "problem.space: certificates are of the default space; prove again"
             )

@@ -47,7 +47,7 @@ ObjectiveOption = Annotated[
 ]
 SPACE_OPTIONS = (
     *("tiles", "filters", "parallel", "orders", "co_search", "dataflow", "full", "levels"),
-    "uneven",
+    *("uneven", "axis_dims"),
 )
 """Options of a map space that the command line sets."""
 SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Same seed, same samples.")]

@@ -169,7 +169,8 @@ class WholeSpace:
         space: Of the map space: tiles=divisors, filters=free, parallel=KC, orders=permutation,
             co_search=num_pes, full (two parallel dimensions a level, and bypass); or paper,
             paper-10 (the mapping paper's). Of a chip that is a list of levels: tiles, filters,
-            uneven (a memory as an entry a tensor), full; repeatable.
+            uneven (a memory as an entry a tensor), axis_dims=2 (dimensions an axis), full;
+            repeatable.
     """
 
     space: tuple[str, ...] = option((), metavar="NAME=VALUE")

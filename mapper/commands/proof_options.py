@@ -87,9 +87,11 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
             f"--certificate: {problem.objective} of layers says nothing of a network; expected "
             f"{', '.join(NETWORK_OBJECTIVES)}"
         )
-    reason = baselines.can_prove(problem.build())
-    if reason is None and getattr(problem.build().space, "uneven", False):
-        reason = "a certificate is of the default space; leave uneven out"
+    built = problem.build()
+    reason = baselines.can_prove(built)
+    more = [name for name in ("uneven", "axis_dims") if name in built.space.options]
+    if reason is None and more:
+        reason = f"a certificate is of the default space; leave {' and '.join(more)} out"
     if reason is not None:
         raise OptionError(f"--certificate: {reason}")
     if path.is_dir():

@@ -25,7 +25,8 @@ def outside_training(problem: Problem) -> list[str]:
     if problem.objective.name not in OBJECTIVES:
         found.append(f"objective {problem.objective.name} (trained: {', '.join(OBJECTIVES)})")
     space = problem.space
-    if space.filters != "whole" or any(getattr(space, name, None) for name in OPTIONS):
+    shared = getattr(space, "axis_dims", 1) > 1
+    if space.filters != "whole" or shared or any(getattr(space, name, None) for name in OPTIONS):
         found.append("options of the map space (trained: the default space)")
     if problem.limits:
         found.append("limits on figures (trained: none)")

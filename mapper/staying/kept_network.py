@@ -156,7 +156,8 @@ def check_space(space: Mapping[str, Any]) -> None:
     """Refuse a space in which a mapping may have no equal where a tensor is in L2.
 
     Raises:
-        KeepError: It has mappings that let tensors bypass L2, or that hold it in parts.
+        KeepError: It has mappings that let tensors bypass L2, or that hold it in parts, or that
+            spread several dimensions over an axis.
     """
     for option in ("full", "uneven"):
         if space.get(option):
@@ -164,6 +165,8 @@ def check_space(space: Mapping[str, Any]) -> None:
                 f"--fuse: in a space that is {option} tensors bypass L2, or parts of it; "
                 f"expected a space without {option}"
             )
+    if "axis_dims" in space:
+        raise KeepError("--fuse: one dimension an axis alone; leave axis_dims out of the space")
 
 
 def check_inputs(chip: Accelerator | Chain, inputs: int, option: str) -> None:

@@ -1,6 +1,7 @@
 """Proofs on chips of any depth, against brute force and against random mappings."""
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import baselines
 from baselines import ProofProgress, can_prove, prove
 from baselines.optimal.chain_entries import as_uneven, even_problem
+from baselines.optimal.chain_fans import fans_of, units_below
 from baselines.optimal.chain_proving import _even_first, prove_chain
 from baselines.optimal.chain_solver import ChainSolver
 from baselines.optimal.chain_structures import ChainStructures
@@ -19,6 +21,7 @@ from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_problems import random_problem
 from benchmarks.field.cases import FieldCase
 from cost_models import (
+    Chain,
     ChainBatch,
     ChainBrancher,
     ChainFacts,
@@ -28,7 +31,7 @@ from cost_models import (
     chain_facts_of,
 )
 from layers import Layer
-from maestro_env import Problem
+from maestro_env import ChainSpace, Problem
 
 SEEDS = (0, 2, 7, 9, 17, 27, 32, 51)
 """Problems of one to three memories of which an earlier bound was too high."""
@@ -53,6 +56,67 @@ def test_proofs_of_uneven_spaces_are_the_optimum_of_brute_force(seed: int) -> No
     best, proof = brute_force(problem), prove(problem)
     assert proof.status == "optimal"
     assert math.isclose(proof.value, best, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "uneven"), [(75, False), (85, False), (91, False), (6, True)])
+def test_dimensions_that_share_an_axis_are_proven(seed: int, uneven: bool) -> None:
+    """Of each, no mapping with one dimension an axis is as good."""
+    problem = random_problem(seed, 1_000, 100_000, uneven, axis_dims=2 + uneven)
+    best, proof = brute_force(problem), prove(problem)
+    assert proof.status == "optimal"
+    assert math.isclose(proof.value, best, rel_tol=1e-9)
+    plain = Problem(
+        problem.layer,
+        problem.accelerator,
+        problem.objective.name,
+        problem.cost_model,
+        {"uneven": uneven},
+    )
+    assert brute_force(plain) > best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_ways_are_what_all_choices_of_axes_come_to(narrow: bool) -> None:
+    """Three dimensions on an axis, the same one on two, axes on other terms, choices left out."""
+    levels = [
+        {"name": "DRAM", "kind": "LPDDR4"},
+        {
+            "name": "L1",
+            "bytes": 64,
+            "fanout": {
+                "axes": [4, 2], "dims": ["KCY", "K"], "multicast": [True, False],
+                "reduce": [True, True],
+            },
+        },
+    ]  # fmt: skip
+    chip = Chain.from_dict({"levels": levels})
+    only = {"L1.axis0.units": [2, 4], "L1.axis0.dim2": ["none", "C"]} if narrow else {}
+    layer = Layer("small", "CONV", K=4, C=5, Y=3, X=1, R=1, S=1)
+    space = ChainSpace(layer, chip, axis_dims=3, only=only)
+    own = [i for i, p in enumerate(space.parameters) if ".axis" in p.name]
+    picks = np.array(list(product(*(range(len(space.parameters[i])) for i in own))))
+    actions = np.zeros((len(picks), len(space.parameters)), np.int64)
+    actions[:, own] = picks
+    axes, seen = chip.levels[1].fanout.axes, set()
+    for mapping in space.decode(actions):
+        units, alone = dict.fromkeys("KCYXRSNG", 1), set()
+        for spread in mapping.entries[0].parallel:
+            units[spread.dim] *= spread.units
+            if spread.units > 1 and spread.axis == 1:
+                alone.add(("KCYXRSNG".index(spread.dim), axes[1].multicast, axes[1].reduce))
+        seen.add((tuple(map(min, units.values(), layer.extents)), tuple(sorted(alone))))
+    fans = fans_of(space)[1]
+    assert {(fan.units, fan.flags) for fan in fans} == seen
+    assert len(fans) == len(seen) > (8 if narrow else 16)
+    for way, fan in enumerate(fans):
+        action = np.zeros((1, len(space.parameters)), np.int64)
+        action[0, list(fan.columns)] = list(fan.columns.values())
+        units = space.decode(action).units_along(0)[0]
+        assert tuple(np.minimum(units, layer.extents).tolist()) == fan.units
+        for d, fewer in enumerate(units_below(space, 1, way)):
+            others = [o.units[d] for o in fans if o.flags == fan.flags and o.units[d] < fan.units[d]
+                      and all(o.units[e] == fan.units[e] for e in range(8) if e != d)]  # fmt: skip
+            assert fewer == max(others, default=0)
 
 
 def test_uneven_mappings_begin_from_the_best_even_one() -> None:
@@ -81,10 +145,13 @@ def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> 
     assert solver.value <= whole.value * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("chip", ["simba", "nvdla-cacc", "eyeriss-rs"])
-def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str) -> None:
+@pytest.mark.parametrize(
+    ("chip", "axis_dims"),
+    [("simba", 1), ("nvdla-cacc", 1), ("eyeriss-rs", 1), ("edge", 2), ("eyeriss-rs", 3)],
+)
+def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str, axis_dims: int) -> None:
     """No way of spreading units is below its own bound, nor that below the bound of all ways."""
-    problem = Problem("mobilenetv2.2", chip)
+    problem = Problem("mobilenetv2.2", chip, space={"axis_dims": axis_dims})
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
     assert isinstance(facts, ChainFacts)
     structures = ChainStructures(problem.space, facts)
@@ -241,6 +308,19 @@ def test_searchers_give_the_proven_mapping() -> None:
 def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:
     reason = can_prove(Problem("resnet18.5", "simba", **given))
     assert why in reason
+
+
+def test_too_many_ways_of_sharing_axes_are_refused(monkeypatch: Any) -> None:
+    monkeypatch.setattr("baselines.optimal.chain_fans.MOST_WAYS", 1_000)
+    levels = [
+        {"name": "DRAM", "kind": "LPDDR4"},
+        {"name": "L1", "bytes": 4096, "fanout": {"units": 256, "dims": "KCY"}},
+    ]
+    chip = Chain.from_dict({"levels": levels})
+    layer = Layer.gemm("product", 256, 256, 256)
+    assert can_prove(Problem(layer, chip)) is None
+    why = str(can_prove(Problem(layer, chip, space={"axis_dims": 3})))
+    assert why.startswith("L1 spreads units in more than 1,000 ways; use a smaller axis_dims")
 
 
 def test_filters_in_tiles_are_refused() -> None:

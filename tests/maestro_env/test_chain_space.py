@@ -11,7 +11,10 @@ from layers import Layer
 from maestro_env import ChainSpace, MapSpaceError, Problem, nest_keys
 from tests.cost_models.chains import random_chip
 
-OPTIONS = ({}, {"uneven": True}, {"full": True}, {"filters": "free", "tiles": "divisors"})
+OPTIONS = (
+    {}, {"uneven": True}, {"axis_dims": 2}, {"full": True},
+    {"filters": "free", "tiles": "divisors"},
+)  # fmt: skip
 LAYERS = ("mobilenetv2.2", "resnet18.5", "mobilenetv2.1", "gemm:M=24,N=36,K=60")
 EXACT = load("exact", threads=1)
 
@@ -111,6 +114,24 @@ def test_a_full_space_puts_three_dimensions_on_an_axis() -> None:
     assert space.decode(space.encode(batch))[0] == batch[0]
 
 
+def test_axes_take_as_many_dimensions_as_the_space_says() -> None:
+    layer, chip = layers.get("resnet18.5"), CHAINS["simba"]
+    plain, two = ChainSpace(layer, chip), ChainSpace(layer, chip, axis_dims=2)
+    assert "GlobalBuffer.axis0.dim2" in two.names
+    assert "GlobalBuffer.axis0.dim3" not in two.names
+    assert ("axis_dims" in plain.options, two.options["axis_dims"]) == (False, 2)
+    assert ChainSpace(layer, chip, axis_dims=1).names == plain.names
+    one = ChainSpace(layer, chip, full=True, axis_dims=1)
+    assert one.options["axis_dims"] == 1
+    assert not any("dim2" in name for name in one.names)
+    batch = two.decode(two.sample(50, 0))
+    with pytest.raises(MapSpaceError, match=r"more than the space does there; use .* axis_dims"):
+        plain.encode(batch)
+    assert isinstance(Problem("mobilenetv2.2", "edge", space={"axis_dims": 2}).space, ChainSpace)
+    with pytest.raises(MapSpaceError, match=r"space\.axis_dims: got 4, expected one of 1, 2, 3"):
+        ChainSpace(layer, chip, axis_dims=4)
+
+
 def _chosen(space: ChainSpace, axis: dict[str, str | int]) -> dict[str, int]:
     names = {f"GlobalBuffer.axis0.{name}": value for name, value in axis.items()}
     return {n: space.parameters[space.index(n)].choices.index(v) for n, v in names.items()}
@@ -126,7 +147,7 @@ def test_a_mapping_outside_the_space_says_what_is_offered() -> None:
     with pytest.raises(MapSpaceError, match=r"CACC\.axis0\.units"):
         narrow.encode(space.decode(space.sample(50, 0)))
     full = ChainSpace(space.layer, space.accelerator, full=True, uneven=False)
-    with pytest.raises(MapSpaceError, match=r"full=True|keeps what it holds"):
+    with pytest.raises(MapSpaceError, match=r"larger axis_dims|keeps what it holds"):
         space.encode(full.decode(full.sample(50, 0)))
     uneven = ChainSpace(space.layer, space.accelerator, uneven=True)
     with pytest.raises(MapSpaceError, match="its entries are CBUF, CBUF, CACC"):

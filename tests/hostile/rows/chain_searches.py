@@ -8,11 +8,13 @@ LARGEST = "gemm:M=2147483647,N=2147483647,K=2147483647"
 
 COMMANDS = {
     SEARCH: {
-        "--method optimal --space full": "do not take full=True",
+        "--method optimal --space full": "full=True; .* axis_dims=3 instead",
         "--method optimal --objective area": "area_um2 has no bounds",
         "--method optimal --cost-model exact:halo_space=tile": "has no bounds",
         "--certificate c -o area": "--certificate: area_um2 has no bounds on a chip",
         "--certificate c --space uneven": "--certificate: .*; leave uneven out",
+        "--certificate c --space axis_dims=2": "--certificate: .*; leave axis_dims out",
+        "--space axis_dims=4": "space.axis_dims: got 4, expected one of 1, 2, 3",
         "--cost-model maestro": "'maestro' knows chips of two levels",
         "--dataflow nvdla": "space.dataflow: not on a chip that is a list of levels",
         "--space co_search=num_pes": "--sweep levels.LEVEL.fanout.units=4..16",

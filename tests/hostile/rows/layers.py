@@ -137,6 +137,7 @@ ROWS = [
                 "mlp --passes all": "--passes: got 'all', expected free or counted",
                 "mlp --space full=true": "tensors bypass L2",
                 "mlp -a simba --space uneven=true": "tensors bypass L2, or parts of it",
+                "mlp -a edge --space axis_dims=2": "leave axis_dims out of the space",
             },
         },
         {"a.csv": "4,4,8,8,3,3,1\n", "a.yaml": PLAIN},
