@@ -51,7 +51,7 @@ class Case(NamedTuple):
 
     def problem(self) -> Problem:
         """The problem on `edge`."""
-        model = FakeModel() if self.model == "fake" else self.model
+        model: Any = FakeModel() if self.model == "fake" else self.model
         return Problem(self.layer, "edge", self.objective, model)
 
 
