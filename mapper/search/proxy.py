@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,34 +14,34 @@ from cost_models import Chain, Cost, ReasonCode
 from maestro_env import Evaluation, Problem
 from mapper.pretrained.cases import doubts_of
 from mapper.pretrained.local_search import ProposalSearch
+from mapper.search.correction import Correction
 from marl_common import FloatArray, IntArray
 
 PRICED = "exact"
 """The cheap model."""
-PARENTS, CHILDREN = 8, 64
-"""Best samples from which candidates are bred each round, and how many."""
+PARENTS, CHILDREN, GENERATIONS = 8, 128, 4
+"""Best samples, and candidates of which most is expected, from which others are bred; how many, and
+how often before the next sample."""
 POOL = 512
 """Candidates that are kept: the best by what is expected of them."""
 FIRST = 4
-"""Samples before anything is learnt: the best under the cheap model and three unlike it."""
-NEAR = 1.5
-"""How far above the best the unlike ones may lie under the cheap model."""
-SHARES = (1.0, 0.7, 0.5)
-"""Shares of L1 and L2 that drafts may fill: the dear model may need more than the cheap one."""
+"""Samples before candidates are bred: cheap ones, unlike one another, that buffers likely hold."""
+SHARES = (1.0, np.inf, 0.5, 0.25)
+"""Shares of L1 and L2 that drafts may fill: the dear model may need more than the cheap one, or
+less."""
 ROOMS = {"l1_bytes": ReasonCode.L1_CAPACITY, "l2_bytes": ReasonCode.L2_CAPACITY}
 """What a mapping takes of a buffer, and why it is refused where that is too much."""
-SAMPLES = 4
-"""Samples between two broods."""
-FITTED = 24
-"""Samples from which on the kernel is fitted: fewer make it too sure."""
-GROWTH = 1.3
-"""Factor by which the samples grow between two fits of the kernel."""
-INFEASIBLE = 1.0
-"""How far above the worst sample one counts that no buffer refuses; a logarithm."""
-NOISE = 1e-3
-"""Variance of what nests do not tell."""
-PRIOR = 1.0
-"""Standard deviation of the logarithm that is not explained yet, at first."""
+GROWTH = 1.05
+"""Factor by which the samples grow between two broods."""
+MARGIN = 0.03
+"""Improvement, of a logarithm, that is not worth a sample: else the best one's equals are taken."""
+CAUTION = 4.0
+"""Exponent of the chance that a buffer holds a mapping."""
+LEAST, UNIT = 1e-4, 3.0
+"""Accesses and cycles a MAC that are no longer told apart from none, and what a logarithm is over
+before it stands beside what is in [0, 1]."""
+PRIOR, ROOM_PRIOR = 1.0, 0.4
+"""Standard deviations before anything is told: of a figure's logarithm, and of a buffer's need."""
 
 
 @dataclass(frozen=True)
@@ -79,23 +78,38 @@ class Proxy(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("sklearn", self.name, "rl")
+        from threadpoolctl import threadpool_limits
+
         search = _CorrectedSearch(problem, self.config, rng)
         search.draft()
-        search.sample(search.unlike(FIRST))
-        while True:
-            search.breed()
-            for _ in range(SAMPLES):
+        with threadpool_limits(1, "blas"):  # threads wait far longer than such matrices take
+            for _ in range(FIRST):
+                search.sample(search.likeliest())
+            while True:
+                search.breed()
                 search.sample(search.likeliest())
 
 
 def _cheap(problem: Problem, share: float = 1.0) -> Problem:
     """The same problem priced by `exact`, with a share of L1 and L2 where they are limited."""
     chip, limits = problem.accelerator, dict(problem.limits)
-    for name in () if isinstance(chip, Chain) or share == 1.0 else ROOMS:
-        held = min(limits.get(f"max_{name}", np.inf), getattr(chip, name) or np.inf)
-        if np.isfinite(held):
-            limits[f"max_{name}"] = share * held
+    if not isinstance(chip, Chain) and share > 1:
+        chip = replace(chip, **dict.fromkeys(ROOMS))
+        limits = {name: limit for name, limit in limits.items() if name[4:] not in ROOMS}
+    elif share < 1:
+        limits |= {f"max_{name}": share * held for name, held in _rooms(problem).items()}
     return Problem(problem.layer, chip, problem.objective.name, PRICED, problem.space, limits)
+
+
+def _rooms(problem: Problem) -> dict[str, float]:
+    """What L1 and L2 hold [B], where they are limited."""
+    chip = problem.accelerator
+    found = dict[str, float]()
+    for name in () if isinstance(chip, Chain) else ROOMS:
+        held = min(problem.limits.get(f"max_{name}", np.inf), getattr(chip, name) or np.inf)
+        if np.isfinite(held):
+            found[name] = held
+    return found
 
 
 def _log(values: FloatArray) -> FloatArray:
@@ -113,12 +127,13 @@ def _apart(points: FloatArray, others: FloatArray) -> FloatArray:
     return apart
 
 
-def _candidate(parameters: int) -> Any:
+def _candidate(parameters: int, features: int) -> Any:
     """The record of a candidate; all figures are logarithms."""
     rooms = [(name, "f8") for name in ROOMS]
     return np.dtype(
         [
             ("action", "i8", (parameters,)),
+            ("point", "f8", (features,)),
             ("price", "f8"),
             *rooms,
             ("value", "f8"),
@@ -134,11 +149,14 @@ class _CorrectedSearch:
     """Candidates with what `exact` says of them, and the samples so far."""
 
     def __init__(self, problem: Problem, config: ProxyConfig, rng: np.random.Generator) -> None:
-        self.problem, self.cheap, self.config, self.rng = problem, _cheap(problem), config, rng
-        self.moves, self.correction = Moves(problem.space), _Correction()
-        self.growth = {name: _Correction() for name in ROOMS}
-        self.allowed = dict.fromkeys(ROOMS, np.inf)
-        self.pool: Any = np.empty(0, _candidate(len(problem.space.nvec)))
+        self.problem, self.config, self.rng = problem, config, rng
+        self.cheap, self.roomy = _cheap(problem), _cheap(problem, np.inf)
+        self.bred = 0
+        self.moves, self.correction = Moves(problem.space), Correction(PRIOR, 2)
+        self.growth = {name: Correction(ROOM_PRIOR, 1) for name in ROOMS}
+        self.allowed = {name: float(np.log(held)) for name, held in _rooms(problem).items()}
+        features = self._points(self.roomy.look(self._uniform(1))).shape[1]
+        self.pool: Any = np.empty(0, _candidate(len(problem.space.nvec), features))
 
     def draft(self) -> None:
         """Candidates of the agents and local search under the cheap model, and its optimum."""
@@ -172,17 +190,22 @@ class _CorrectedSearch:
         return found
 
     def add(self, actions: IntArray) -> None:
-        """Take candidates that are new and feasible under the cheap model."""
+        """Take candidates that are new and feasible under the cheap model, if buffers were large.
+
+        A mapping that fits has the price of the chip as it is.
+        """
         known = {action.tobytes() for action in self.pool["action"]}
         actions = np.unique(self.problem.space.canonical(actions), axis=0)
         actions = actions[[action.tobytes() not in known for action in actions]]
-        found = self.cheap.look(actions)
+        found, fitting = self.roomy.look(actions), self.cheap.look(actions).values
         new = np.zeros(len(actions), self.pool.dtype)
-        new["action"], new["price"], new["value"] = actions, _log(found.values), np.nan
+        new["action"], new["value"] = actions, np.nan
+        new["price"] = _log(np.where(np.isfinite(fitting), fitting, found.values))
         for name in ROOMS:
             new[name], new["needed"][name] = _log(getattr(found.costs, name)), np.nan
+        new["point"] = self._points(found)
         self.pool = np.concatenate([self.pool, new[np.isfinite(found.values)]])
-        if self.correction.ready and len(self.pool) > POOL + self.pool["seen"].sum():
+        if len(self.pool) > POOL + self.pool["seen"].sum():
             merit = np.where(self.pool["seen"], np.inf, self._merit())
             kept = np.argsort(-merit, kind="stable")[: POOL + self.pool["seen"].sum()]
             self.pool = self.pool[np.sort(kept)]
@@ -198,11 +221,11 @@ class _CorrectedSearch:
         for row, cost in zip(rows, evaluation.costs, strict=True):
             self._hear_rooms(row, cost)
         known = self.pool[self.pool["seen"] & ~self.pool["refused"]]
-        self.correction.learn(self._points(known), known["price"], known["value"])
+        self.correction.learn(known["point"], known["price"], known["value"])
         for name, growth in self.growth.items():
-            if np.isfinite(self.allowed[name]):
+            if name in self.allowed:
                 told = self.pool[np.isfinite(self.pool["needed"][name])]
-                growth.learn(self._points(told), told[name], told["needed"][name])
+                growth.learn(told["point"], told[name], told["needed"][name])
 
     def _hear_rooms(self, row: int, cost: Cost) -> None:
         """Note what a sample takes of buffers under the dear model, and what they hold."""
@@ -217,17 +240,6 @@ class _CorrectedSearch:
             if need and np.isfinite(need):
                 self.pool["needed"][name][row] = np.log(need)
 
-    def unlike(self, count: int) -> IntArray:
-        """The best candidate, and those near it in price that are least like one another."""
-        if not len(self.pool):
-            return np.empty(0, np.int64)
-        prices = self.pool["price"]
-        near = np.flatnonzero(prices <= prices.min() + np.log(NEAR))
-        points, picked = self._points(self.pool[near]), [int(np.argmin(prices[near]))]
-        while len(picked) < min(count, len(near)):
-            picked.append(int(np.argmax(_apart(points, points[picked]))))
-        return near[np.unique(picked)]
-
     def likeliest(self) -> IntArray:
         """``(1,)`` or no candidate: that of which most is expected."""
         merit = np.where(self.pool["seen"], -np.inf, self._merit())
@@ -235,12 +247,19 @@ class _CorrectedSearch:
         return best[np.isfinite(merit[best])]
 
     def breed(self) -> None:
-        """Children of the best samples become candidates."""
-        values = np.where(self.pool["seen"], self.pool["value"], np.inf)
-        best = np.argsort(values, kind="stable")[:PARENTS]
-        best = best[np.isfinite(values[best])]
-        if len(best):
-            first, second = (self.pool["action"][self.rng.choice(best, CHILDREN)] for _ in range(2))
+        """Children of the best samples and of the likeliest candidates become candidates."""
+        samples = int(self.pool["seen"].sum())
+        if samples < self.bred * GROWTH or not samples:
+            return
+        self.bred = samples
+        for _ in range(GENERATIONS):
+            values = np.where(self.pool["seen"], self.pool["value"], np.inf)
+            best = np.argsort(values, kind="stable")[:PARENTS]
+            merit = np.where(self.pool["seen"], -np.inf, self._merit())
+            likely = np.argsort(-merit, kind="stable")[:PARENTS]
+            parents = np.concatenate([best[np.isfinite(values[best])], likely])
+            pairs = self.rng.choice(parents, (2, CHILDREN))
+            first, second = self.pool["action"][pairs]
             crossed = self.moves.crossover(first, second, self.rng)
             half = self.rng.random((CHILDREN, 1)) < 0.5
             self.add(self.moves.mutate(np.where(half, crossed, first), self.rng))
@@ -252,11 +271,12 @@ class _CorrectedSearch:
         """
         from scipy.stats import norm
 
-        points, pool = self._points(self.pool), self.pool
+        points, pool = self.pool["point"], self.pool
         merit: FloatArray
         if self.correction.ready:
             mean, spread = self.correction.expect(points, pool["price"])
-            gain = (pool["value"][pool["seen"] & np.isfinite(pool["value"])].min() - mean) / spread
+            best = pool["value"][pool["seen"] & np.isfinite(pool["value"])].min()
+            gain = (best - MARGIN - mean) / spread
             merit = np.log(spread) + np.log(
                 np.maximum(gain * norm.cdf(gain) + norm.pdf(gain), 1e-300)
             )
@@ -264,54 +284,17 @@ class _CorrectedSearch:
             merit = -pool["price"]
             if pool["seen"].any():
                 merit = merit + _log(_apart(points, points[pool["seen"]]))
-        for name, growth in self.growth.items():
-            if growth.ready:
-                mean, spread = growth.expect(points, pool[name])
-                merit = merit + norm.logcdf((self.allowed[name] - mean) / spread)
+        for name, held in self.allowed.items():
+            mean, spread = self.growth[name].expect(points, pool[name])
+            merit = merit + CAUTION * norm.logcdf((held - mean) / spread)
         return merit
 
-    def _points(self, rows: Any) -> FloatArray:
-        return nest_features(self.problem, self.problem.space.decode(rows["action"]))
-
-
-class _Correction:
-    """Log of the dear figure as a share of the cheap one, plus a Gaussian process over the nest."""
-
-    def __init__(self) -> None:
-        self.slope, self.mean, self.fitted = 1.0, 0.0, 0
-        self._process: Any = None
-
-    @property
-    def ready(self) -> bool:
-        """Whether it has learnt from anything."""
-        return self._process is not None
-
-    def learn(self, points: FloatArray, prices: FloatArray, values: FloatArray) -> None:
-        """Take all samples so far: ``(n, F)``, ``(n,)`` logs; a value of inf is infeasible."""
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import ConstantKernel, Matern
-
-        good = np.isfinite(values)
-        if good.sum() < 2:
-            return
-        off, apart = (values - prices)[good], prices[good] - prices[good].mean()
-        self.slope = 1.0 + float(apart @ off / (apart @ apart + 1.0))
-        worst = values[good].max() + INFEASIBLE
-        targets = np.where(good, values, worst) - self.slope * prices
-        self.mean = float(targets.mean())
-        kernel = ConstantKernel(PRIOR**2, (PRIOR**2 / 10, 10.0)) * Matern(3.0, (0.3, 30.0), 2.5)
-        optimizer = None
-        if self._process is not None:
-            kernel = self._process.kernel_
-        if len(values) >= max(FITTED, GROWTH * self.fitted):
-            self.fitted, optimizer = len(values), "fmin_l_bfgs_b"
-        process = GaussianProcessRegressor(kernel, alpha=NOISE, optimizer=optimizer)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self._process = process.fit(points, targets - self.mean)
-
-    def expect(self, points: FloatArray, prices: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """``(n,)`` the expected logs, and their standard deviations."""
-        mean, spread = self._process.predict(points, return_std=True)
-        return self.slope * prices + self.mean + mean, np.maximum(spread, NOISE)
+    def _points(self, found: Evaluation) -> FloatArray:
+        """``(n, F)``: the nests, and what they move and wait for under the cheap model, as logs."""
+        costs, ways = found.costs, list[FloatArray]()
+        ways += [moved for kinds in costs.accesses.values() for moved in kinds.values()]
+        shares = [share for name, share in costs.detail.items() if name.startswith("share_")]
+        ways += [share * costs.column("latency_cycles") for share in shares]
+        with np.errstate(invalid="ignore"):
+            logs = np.log(np.stack(ways, axis=1) / self.problem.layer.macs + LEAST) / UNIT
+        return np.concatenate([nest_features(self.problem, found.mappings), logs], axis=1)

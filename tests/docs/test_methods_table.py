@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import marl_controls, methods_table, networks_table, table3_summary
-from benchmarks.frame import DATA, known, rounded, write
+from benchmarks.frame import DATA, rounded, write
 
 
 def keep(rows, path):

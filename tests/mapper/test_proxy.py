@@ -9,7 +9,8 @@ import baselines
 from baselines.conformance import SearcherConformance
 from cost_models import Accelerator, ReasonCode
 from maestro_env import Problem
-from mapper.search.proxy import Proxy, ProxyConfig, _CorrectedSearch, _Correction
+from mapper.search.correction import Correction
+from mapper.search.proxy import Proxy, ProxyConfig, _CorrectedSearch
 from tests.fake_model import FakeModel
 
 QUICK = {"pretrained": "none", "drafts": 300, "proof": False}
@@ -71,6 +72,58 @@ def test_a_sample_that_a_buffer_refuses_tells_how_much_the_buffer_holds():
     assert search.pool["needed"]["l1_bytes"][refused] > search.allowed["l1_bytes"]
 
 
+def test_what_only_the_cheap_model_finds_too_large_is_a_candidate_that_a_sample_makes_likely():
+    problem = Problem("resnet18.2", "edge", "edp", FakeModel())
+    search = _CorrectedSearch(problem, ProxyConfig(**QUICK), np.random.default_rng(0))
+    search.draft()
+    large = search.pool["l2_bytes"] > search.allowed["l2_bytes"]
+    assert large.any()
+    before = search._merit()[large]
+    search.sample(search.likeliest())  # it says that it needs 1 B of L2
+    assert not search.pool["seen"][large].any()
+    mean, _ = search.growth["l2_bytes"].expect(search.pool["point"], search.pool["l2_bytes"])
+    assert (mean < search.allowed["l2_bytes"]).all()
+    assert (search._merit()[large] > before).all()
+
+
+def test_equals_of_the_best_sample_are_left():
+    problem = Problem(LAYER, "edge", "edp", "maestro")
+    search = _CorrectedSearch(problem, ProxyConfig(**QUICK), np.random.default_rng(0))
+    search.draft()
+    for _ in range(6):
+        search.sample(search.likeliest())
+    values = search.pool["value"][search.pool["seen"]]
+    best = int(np.nanargmin(np.where(search.pool["seen"], search.pool["value"], np.nan)))
+    assert len(values) == 6
+    assert search._merit()[best] < search._merit()[~search.pool["seen"]].max()
+
+
+def test_what_only_the_cheap_model_finds_too_large_is_a_candidate_that_a_sample_makes_likely():
+    problem = Problem("resnet18.2", "edge", "edp", FakeModel())
+    search = _CorrectedSearch(problem, ProxyConfig(**QUICK), np.random.default_rng(0))
+    search.draft()
+    large = search.pool["l2_bytes"] > search.allowed["l2_bytes"]
+    assert large.any()
+    before = search._merit()[large]
+    search.sample(search.likeliest())  # it says that it needs 1 B of L2
+    assert not search.pool["seen"][large].any()
+    mean, _ = search.growth["l2_bytes"].expect(search.pool["point"], search.pool["l2_bytes"])
+    assert (mean < search.allowed["l2_bytes"]).all()
+    assert (search._merit()[large] > before).all()
+
+
+def test_equals_of_the_best_sample_are_left():
+    problem = Problem(LAYER, "edge", "edp", "maestro")
+    search = _CorrectedSearch(problem, ProxyConfig(**QUICK), np.random.default_rng(0))
+    search.draft()
+    for _ in range(6):
+        search.sample(search.likeliest())
+    values = search.pool["value"][search.pool["seen"]]
+    best = int(np.nanargmin(np.where(search.pool["seen"], search.pool["value"], np.nan)))
+    assert len(values) == 6
+    assert search._merit()[best] < search._merit()[~search.pool["seen"]].max()
+
+
 def test_a_layer_without_a_mapping_under_the_cheap_model_is_sampled_all_the_same():
     problem = Problem("vgg16.1", "edge", "edp", FakeModel(), limits={"max_latency_cycles": 1.0})
     result = Proxy(**QUICK).search(problem, 5, 0)
@@ -80,8 +133,14 @@ def test_a_layer_without_a_mapping_under_the_cheap_model_is_sampled_all_the_same
 def test_the_correction_learns_what_the_price_does_not_say():
     rng = np.random.default_rng(0)
     points, prices = rng.random((60, 3)), rng.normal(0.0, 1.0, 60)
-    values = 0.5 * prices + np.sin(4 * points[:, 0])
-    correction = _Correction()
+    values = prices + np.sin(4 * points[:, 0])
+    correction = Correction(1.0, 2)
     correction.learn(points[:50], prices[:50], values[:50])
+    before, spread = Correction(1.0, 2).expect(points[50:], prices[50:])
+    assert np.array_equal(before, prices[50:])
+    assert (spread == 1.0).all()
+    before, spread = Correction(1.0, 2).expect(points[50:], prices[50:])
+    assert np.array_equal(before, prices[50:])
+    assert (spread == 1.0).all()
     expected, _ = correction.expect(points[50:], prices[50:])
     assert np.abs(expected - values[50:]).mean() < 0.2

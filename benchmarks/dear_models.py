@@ -1,0 +1,185 @@
+"""Searches of cost models that are dear: the best of few samples, and the search's own time.
+
+    python -m benchmarks dear_models            # the table from the runs that are kept
+    python -m benchmarks dear_models --measure  # measures runs that the file lacks, first
+
+Models: `maestro`; `exact:halo_time=none`, whose figures are those of the simulator with that option
+(`--check` compares some mappings); and the fake model of the tests, as one of a third party, whose
+figures are not like those of `exact`. The reference of a case is the best of all its runs and of
+20,000 samples of `ga` and of `annealing`. docs/data/dear-models.csv has a row a run: best value
+and the search's processor time [s], all calls of the model included, at each number of samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import baselines
+import cost_models
+from benchmarks.frame import known, write
+from cost_models import Cost
+from maestro_env import Evaluation, Problem
+from marl_common import IntArray
+from tests.fake_model import FakeModel
+
+RUNS = Path("docs/data/dear-models.csv")
+METHODS = ("proxy", "ga", "marl", "cma-es", "tpe", "bo")
+SAMPLES = (5, 20, 100, 500)
+SEEDS, REFERENCE = 5, 20_000
+OF_RUN = ("model", "layer", "objective", "method", "seed")
+LIMITS = [f"{what} at {n}" for n in SAMPLES for what in ("value", "cpu_s")]
+NEAR = 1.05
+SLOW, SOME = ("bo", "tpe"), (100, 20)
+"""Methods that take long by themselves, and samples of the first seed and of later ones; the first
+case's first seed has `SAMPLES[-1]`, but for slow methods."""
+
+
+class Case(NamedTuple):
+    """One case."""
+
+    model: str
+    layer: str
+    objective: str
+
+    def problem(self) -> Problem:
+        """The problem on `edge`."""
+        model: Any = FakeModel() if self.model == "fake" else self.model
+        return Problem(self.layer, "edge", self.objective, model)
+
+
+SMALL = ("conv:K=16,C=8,Y=12,X=12,R=3,S=3", "gemm:M=32,N=64,K=64")
+"""Layers that the simulator can walk."""
+CASES = (
+    *(Case("maestro", layer, "edp") for layer in ("mobilenetv2.2", "resnet18.2", "vgg16.8")),
+    *(Case("maestro", "resnet18.10", objective) for objective in ("latency", "energy")),
+    *(Case("exact:halo_time=none", layer, o) for layer in SMALL for o in ("edp", "latency")),
+    *(Case("fake", layer, "edp") for layer in ("mobilenetv2.2", "resnet18.2")),
+)
+
+
+def measured(case: Case, method: str, seed: int) -> dict[str, str]:
+    """A run: best value and processor time at each of `SAMPLES`."""
+    problem, found = case.problem(), dict[str, str]()
+    long = not seed and case == CASES[0] and method not in SLOW
+    most = SAMPLES[-1] if long else SOME[seed > 0]
+    curve: list[tuple[int, float, float]] = []
+
+    def after(actions: IntArray, evaluation: Evaluation) -> None:
+        spent = time.process_time() - began
+        best = np.minimum.accumulate(evaluation.values)
+        before = curve[-1][1] if curve else np.inf
+        first = len(curve)
+        curve.extend((first + i + 1, min(before, b), spent) for i, b in enumerate(best))
+
+    problem.on_evaluate = after
+    began = time.process_time()
+    with contextlib.suppress(baselines.SearcherError):
+        baselines.load(method).search(problem, most, seed)
+    for n in SAMPLES:
+        if n <= most and curve:
+            _, value, spent = curve[min(n, len(curve)) - 1]
+            found |= {f"value at {n}": repr(float(value)), f"cpu_s at {n}": f"{spent:.3f}"}
+    return found
+
+
+def measure(rows: list[dict[str, Any]], path: Path) -> None:
+    """Add the runs that are missing, short ones first; the file is written after each."""
+    done = {tuple(row[name] for name in OF_RUN) for row in rows}
+    firsts = [("reference", 0, case) for case in CASES]
+    for method, seed, case in (*firsts, *itertools.product(METHODS, (*range(1, SEEDS), 0), CASES)):
+        about = dict(zip(OF_RUN, (*case, method, str(seed)), strict=True))
+        if tuple(about.values()) in done:
+            continue
+        if method == "reference":
+            searches = (baselines.load(name) for name in ("ga", "annealing"))
+            best = min(one.search(case.problem(), REFERENCE, 0).best_value for one in searches)
+            rows.append(about | {f"value at {SAMPLES[-1]}": repr(float(best))})
+        else:
+            rows.append(about | measured(case, method, seed))
+        write(path, (*OF_RUN, *LIMITS), rows)
+        print(*about.values(), flush=True)
+
+
+def case_of(row: dict[str, Any]) -> Case:
+    """The case of a run."""
+    return Case(row["model"], row["layer"], row["objective"])
+
+
+def references(rows: list[dict[str, Any]]) -> dict[Case, float]:
+    """The best value of each case."""
+    found: dict[Case, float] = {}
+    for row in rows:
+        case = case_of(row)
+        values = [float(row[f"value at {n}"]) for n in SAMPLES if row.get(f"value at {n}")]
+        found[case] = min([found.get(case, np.inf), *values])
+    return found
+
+
+def table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """A line of Markdown a model and method: runs within 5 %, mean ratio, own processor time."""
+    best = references(rows)
+    yield (
+        "| model | method |"
+        + "".join(f" {n} samples |" for n in SAMPLES)
+        + " CPU s at 20 | at 100 |"
+    )
+    yield "|---" * (4 + len(SAMPLES)) + "|"
+    models = [*dict.fromkeys(case.model for case in CASES), "all"]
+    for model, method in itertools.product(models, METHODS):
+        mine = [r for r in rows if r["method"] == method and model in (r["model"], "all")]
+        cells = []
+        for n in SAMPLES:
+            column = f"value at {n}"
+            ratios = np.array([float(r[column]) / best[case_of(r)] for r in mine if r.get(column)])
+            mean = np.exp(np.log(np.minimum(ratios, 1e3)).mean()) if len(ratios) else np.nan
+            cells.append(f"{np.mean(ratios <= NEAR):.0%}, {mean:.3f}" if len(ratios) else "")
+        if mine:
+            columns = ("cpu_s at 20", f"cpu_s at {SOME[0]}")
+            times = [np.median([float(r[c]) for r in mine if r.get(c)] or [0.0]) for c in columns]
+            shown = " | ".join(f"{spent:.2f}" for spent in times)
+            yield f"| {model} | {method} | {' | '.join(cells)} | {shown} |"
+
+
+def check() -> None:
+    """Compare figures of the simulator with those of `exact`, both with halo_time=none."""
+    exact, truth = (cost_models.load(name, halo_time="none") for name in ("exact", "simulator"))
+    compared = 0
+    for layer in SMALL:
+        problem = Problem(layer, "edge", "edp")
+        for mapping in problem.space.decode(problem.space.sample(60, 0)):
+            with contextlib.suppress(cost_models.CostModelError):  # it walks no more steps
+                one, other = (m.evaluate(problem.layer, problem.accelerator, mapping)
+                              for m in (exact, truth))  # fmt: skip
+                assert isinstance(one, Cost) == isinstance(other, Cost)
+                if isinstance(one, Cost) and isinstance(other, Cost):
+                    assert one.latency_cycles == other.latency_cycles
+                    np.testing.assert_allclose(one.energy_nj, other.energy_nj, rtol=1e-12)
+                    compared += 1
+    print(f"simulator and exact agree in {compared} mappings")
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--runs", type=Path, default=RUNS)
+    given = parser.parse_args()
+    if given.check:
+        check()
+    rows = known(given.runs)
+    if given.measure:
+        measure(rows, given.runs)
+    print(*table(rows), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
