@@ -98,32 +98,6 @@ def test_equals_of_the_best_sample_are_left():
     assert search._merit()[best] < search._merit()[~search.pool["seen"]].max()
 
 
-def test_what_only_the_cheap_model_finds_too_large_is_a_candidate_that_a_sample_makes_likely():
-    problem = Problem("resnet18.2", "edge", "edp", FakeModel())
-    search = _CorrectedSearch(problem, ProxyConfig(**QUICK), np.random.default_rng(0))
-    search.draft()
-    large = search.pool["l2_bytes"] > search.allowed["l2_bytes"]
-    assert large.any()
-    before = search._merit()[large]
-    search.sample(search.likeliest())  # it says that it needs 1 B of L2
-    assert not search.pool["seen"][large].any()
-    mean, _ = search.growth["l2_bytes"].expect(search.pool["point"], search.pool["l2_bytes"])
-    assert (mean < search.allowed["l2_bytes"]).all()
-    assert (search._merit()[large] > before).all()
-
-
-def test_equals_of_the_best_sample_are_left():
-    problem = Problem(LAYER, "edge", "edp", "maestro")
-    search = _CorrectedSearch(problem, ProxyConfig(**QUICK), np.random.default_rng(0))
-    search.draft()
-    for _ in range(6):
-        search.sample(search.likeliest())
-    values = search.pool["value"][search.pool["seen"]]
-    best = int(np.nanargmin(np.where(search.pool["seen"], search.pool["value"], np.nan)))
-    assert len(values) == 6
-    assert search._merit()[best] < search._merit()[~search.pool["seen"]].max()
-
-
 def test_a_layer_without_a_mapping_under_the_cheap_model_is_sampled_all_the_same():
     problem = Problem("vgg16.1", "edge", "edp", FakeModel(), limits={"max_latency_cycles": 1.0})
     result = Proxy(**QUICK).search(problem, 5, 0)
