@@ -9,18 +9,16 @@ from dataclasses import replace
 import numpy as np
 
 from maestro_env import ActionSpace, MapSpaceError, Problem
-from mapper.pretrained.decisions import DECISIONS, FIRST_TILE, SPREADS
+from mapper.pretrained.decisions import DECISIONS, FIRST_TILE
 from mapper.pretrained.local_search import Heard, ProposalSearch
 from mapper.pretrained.nest_choices import Mappings
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.problem_arrays import arrays_of, arrays_of_one
 from marl_common import Float32Array, IntArray
 
-TEMPERATURES = np.array([(1, 2, 1, 8), (1, 2, 1, 1), (0.8, 0.8, 1.3, 0.8)], np.float32)
-"""Of parallel dimensions, units, and tiles and loop orders, a column for each of four draws,
-and again: some kinds are drawn wide, for what agents wrongly hold for unlikely."""
-DRAWN = SPREADS, SPREADS, len(DECISIONS) - FIRST_TILE
-"""Decisions that each row of `TEMPERATURES` is of."""
+WIDE, NARROW = 2.0, 0.8
+"""Temperatures of parallel dimensions and units in every second draw, and of tiles and loop
+orders in all; chosen on random problems."""
 AT_ONCE = 512
 """Mappings drawn at a time: what is worked on stays in the processor's cache."""
 
@@ -71,7 +69,8 @@ def proposed(
 
 def temperatures(draw: IntArray) -> Float32Array:
     """``(DECISIONS, B)`` temperature at each decision of draws by number; 0 of the first."""
-    found = np.repeat(TEMPERATURES[:, draw % TEMPERATURES.shape[1]], DRAWN, axis=0)
+    found = np.full((len(DECISIONS), len(draw)), NARROW, np.float32)
+    found[:FIRST_TILE] = np.where(draw % 2, WIDE, 1.0)
     found[:, draw == 0] = 0.0
     return found
 
