@@ -8,6 +8,7 @@ from .bench import bench_problems as bench_problems
 from .bounds import figure_bounds as figure_bounds
 from .build import layer_worlds as layer_worlds
 from .build import network_worlds as network_worlds
+from .chain_parameters import SpreadPlan as SpreadPlan
 from .chain_space import ChainSpace as ChainSpace
 from .checks import EnvError as EnvError
 from .checks import ResetNeededError as ResetNeededError

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 from baselines.optimal.proof import ProveError
 from layers import DIMS
-from maestro_env import ChainSpace
-from maestro_env.chain_parameters import NONE as NO_DIM
-from maestro_env.chain_parameters import SpreadPlan
+from maestro_env import ChainSpace, SpreadPlan
 
 Vector = tuple[int, ...]
 ONE = (1,) * len(DIMS)
@@ -120,7 +118,7 @@ def _spread(
         for place, units in enumerate(map(int, space.parameters[spread.units].choices)):
             taken[left].setdefault(min(units, left), place)
     for number, dim in enumerate(space.parameters[spread.dim].choices):
-        d = NONE if dim == NO_DIM else DIMS.index(str(dim))
+        d = DIMS.index(str(dim)) if str(dim) in DIMS else NONE
         share = d, axis.multicast, axis.reduce
         rivals = any(other[0] == d and other != share for other in before.shares)
         for count, place in taken[left].items():

@@ -118,7 +118,8 @@ def _trainings(
 
     Workers share one training out, or do several trainings.
     """
-    from mapper.pretrained.training.experiment import Pretraining, check_trainable, schedule_of
+    from mapper.pretrained.training.experiment import Pretraining, check_trainable
+    from mapper.pretrained.training.schedule import schedule_of
 
     schedule = schedule_of(training.cpu_minutes)
     check_trainable(training.cost_model)

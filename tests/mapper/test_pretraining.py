@@ -8,8 +8,9 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 from mapper.cli import main
 from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training import experiment
-from mapper.pretrained.training.experiment import AGENTS, Pretraining, Schedule
+from mapper.pretrained.training.experiment import AGENTS, Pretraining
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
+from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import load
 from marl_runs import Context, StopRun

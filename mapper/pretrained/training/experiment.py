@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from mapper.pretrained.network import HIDDEN
+from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
@@ -25,56 +25,6 @@ VALIDATIONS = 12
 """How often agents are measured during a training, evenly over its steps."""
 VALIDATION = 40, 2000
 """Held-out problems, and samples of the search that gives the reference of each."""
-CPU_MINUTES = 15
-MOST_MINUTES = 10**6
-"""Processor time that the default schedule takes at most on the reference machine [min]."""
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How long a training lasts and how it learns.
-
-    It is counted in steps, so that a seed gives the same agents on any machine.
-
-    Args:
-        steps: Imitation of the best mappings found, while new ones are being found.
-        expert_problems: Problems whose best mappings are searched at the beginning.
-        refresh_every: Steps between two rounds of expert iteration.
-        refresh_problems: Problems a round.
-        samples: Samples of a search from the agents' proposals.
-        learning_rate: Adam's step; it falls by a cosine to a twentieth.
-        hidden: Width of the networks.
-        shards: Parts that the searches of a step are split into. Each has random numbers of its
-            own, so that the agents are the same however many workers share them.
-    """
-
-    steps: int = 6_000
-    expert_problems: int = 300
-    refresh_every: int = 40
-    refresh_problems: int = 64
-    samples: int = 300
-    learning_rate: float = 1.5e-3
-    hidden: int = HIDDEN
-    shards: int = 4
-
-    def scaled(self, share: float) -> Schedule:
-        """The same training, `share` times as long."""
-        steps, problems = (max(1, round(n * share)) for n in (self.steps, self.expert_problems))
-        return replace(self, steps=steps, expert_problems=problems)
-
-
-def schedule_of(cpu_minutes: float) -> Schedule:
-    """The schedule that takes about so much processor time on the reference machine.
-
-    Raises:
-        PretrainedError: `cpu_minutes` is not above 0, or beyond all measure.
-    """
-    if not 0 < cpu_minutes <= MOST_MINUTES:
-        raise PretrainedError(
-            f"--cpu-minutes: got {cpu_minutes}, expected a number above 0 and at most "
-            f"{MOST_MINUTES:,}, such as 15"
-        )
-    return Schedule().scaled(cpu_minutes / CPU_MINUTES)
 
 
 def check_trainable(cost_model: str) -> None:

@@ -10,8 +10,8 @@ import torch
 
 from mapper.pretrained.network import Weights, fresh
 from mapper.pretrained.policy import MappingPolicy
-from mapper.pretrained.training.experiment import Schedule
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
+from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.torch_networks import likelihood
 from marl_runs import Crew, pack_generator, unpack_generator
 
