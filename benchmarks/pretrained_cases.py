@@ -8,7 +8,7 @@ PEs), ``deep`` (a third of the shapes of three networks on three chips that are 
 The reference of a case is its proven optimum where the library of optima has it or ``optimal``
 finds it in ``--proof-s`` seconds of processor time, else the best of the genetic algorithm's and
 the agents' samples (``--known`` leaves cases out whose reference would have to be made); references
-are kept in ``--reference`` and made once. Of deep chips docs/data/chain-proofs.csv has some. Time
+are kept in ``--reference`` and made once. Of deep chips docs/data/chain-proofs*.csv have some. Time
 is processor time after the problem was built, of a search that draws in batches of its own size.
 """
 
@@ -52,7 +52,7 @@ OUT_OF_RANGE = {
 }
 SETS = ("in-range", "out-of-range", "deep")
 DEEP = ("simba", "nvdla-cacc", "eyeriss-rs")
-PROOFS = DATA / "chain-proofs.csv"
+PROOFS = DATA / "chain-proofs.csv", DATA / "chain-proofs-60.csv"
 COUNTS = (1, 16, 64, 256, 512)
 MS = (5, 10)
 LIMITS = (*(f"best_of_{count}" for count in COUNTS), *(f"at_{ms}_ms" for ms in MS))
@@ -111,7 +111,9 @@ class References:
         self.known: dict[str, tuple[float, str]] = {}
         for row in known(path):
             self.known[row["case"]] = (float(row["value"]), row["source"])
-        self.known |= _proven() if cost_model == "exact" else {}
+        for name, (value, source) in _proven() if cost_model == "exact" else ():
+            if source == "optimal" or value < self.known.get(name, (np.inf, ""))[0]:
+                self.known[name] = (value, source)
 
     def knows(self, case: Case) -> bool:
         """Whether the reference of a case needs no search and no proof."""
@@ -159,15 +161,12 @@ class References:
         write(self.path, columns, (dict(zip(columns, row, strict=True)) for row in rows))
 
 
-def _proven() -> dict[str, tuple[float, str]]:
+def _proven() -> Iterator[tuple[str, tuple[float, str]]]:
     """What proofs on deep chips found."""
-    return {
-        f"{row['layer']}|{row['accelerator']}|{row['objective']}": (
-            float(row["value"]),
-            "optimal" if row["status"] == "optimal" else "search",
-        )
-        for row in known(PROOFS)
-    }
+    for row in itertools.chain.from_iterable(map(known, PROOFS)):
+        source = "optimal" if row["status"] == "optimal" else "search"
+        name = f"{row['layer']}|{row['accelerator']}|{row['objective']}"
+        yield name, (float(row["value"]), source)
 
 
 def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 from mapper.cli import main
 from mapper.pretrained.policy_proposals import proposed
-from mapper.pretrained.training import experiment
+from mapper.pretrained.training import experiment, schedule
 from mapper.pretrained.training.experiment import AGENTS, Pretraining
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
 from mapper.pretrained.training.schedule import Schedule
@@ -121,7 +121,7 @@ def test_workers_go_on_to_the_same_agents(tmp_path, alone):
 
 
 def test_the_command_trains_keeps_and_writes(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(experiment, "schedule_of", lambda minutes: TINY)
+    monkeypatch.setattr(schedule, "schedule_of", lambda minutes: TINY)
     monkeypatch.setattr(experiment, "VALIDATION", (3, 60))
     out = tmp_path / "agents.safetensors"
     for _ in range(2):  # the second time nothing is left to do
