@@ -1,6 +1,6 @@
 """A layer's forward and backward pass: kept weights alone against torch's dense product.
 
-    python -m benchmarks mast.kernels --out sparse-kernels.csv
+    python -m benchmarks mast.kernels --out docs/data/sparse-kernels.csv
     python -m benchmarks mast.kernels --sizes 128x128x2400 --sparsities 0.9
 
 One thread, its processor time, the fastest of the repeats, in which all kinds take turns. A pass is
