@@ -11,6 +11,7 @@ import baselines
 from baselines import Optimal, OptimalConfig, SearchResult
 from cost_models import Chain
 from maestro_env import Problem
+from mapper.pretrained.weights import NONE
 from mapper.search.watching import Ends, watched
 
 TRIED = 64
@@ -48,7 +49,8 @@ class Auto(Optimal):
     """A first value and a proof; on a model without bounds `ga` for a time, or `marl`.
 
     On a chip that is a list of levels a proof ends after a number of boxes, about a minute, or
-    after `timeout`; where there are no bounds it is `ga` for a time.
+    after `timeout`; where there are no bounds it is `marl` for a time, whose agents know such
+    chips.
 
     The first value is that of `zero-shot` where its agents know such problems, else that of `ga`.
     """
@@ -67,10 +69,14 @@ class Auto(Optimal):
         if baselines.can_prove(problem) is None:
             self.most_boxes = DEEP_BOXES if deep and self.config.timeout is None else None
             return super().search(problem, budget, seed, recorded)
-        if not deep and _slow(problem) and importlib.util.find_spec("torch") is not None:
-            return baselines.load("marl").search(problem, budget, seed, recorded)
+        method, given = baselines.load("ga"), self.config.pretrained
+        if importlib.util.find_spec("torch") is not None:
+            if not deep and _slow(problem):
+                return baselines.load("marl").search(problem, budget, seed, recorded)
+            if deep and given != NONE:
+                method = baselines.load("marl", pretrained=given)
         with watched(problem, Ends(timeout=self.config.seconds or None)):
-            return baselines.load("ga").search(problem, budget, seed, recorded)
+            return method.search(problem, budget, seed, recorded)
 
     def _first_value(
         self, problem: Problem, samples: int, seed: int, recorded: tuple[Any, Any] | None

@@ -102,11 +102,12 @@ def test_trained_agents_begin(method: str) -> None:
     assert first[method] < 0.1 * first["random"]
 
 
-def test_auto_searches_by_ga_where_there_are_no_bounds() -> None:
-    searcher = baselines.load("auto", seconds=0.0)
+@pytest.mark.parametrize(("pretrained", "method"), [("auto", "marl"), ("none", "ga")])
+def test_auto_searches_where_there_are_no_bounds(pretrained: str, method: str) -> None:
+    searcher = baselines.load("auto", seconds=0.0, pretrained=pretrained)
     full = {"full": True}
     mine = searcher.search(Problem("resnet18.5", "simba", space=full), 200, 3)
-    theirs = baselines.load("ga").search(Problem("resnet18.5", "simba", space=full), 200, 3)
+    theirs = baselines.load(method).search(Problem("resnet18.5", "simba", space=full), 200, 3)
     assert mine.best_value == theirs.best_value
     assert mine.bound is not None
 
