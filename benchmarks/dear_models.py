@@ -1,7 +1,7 @@
 """Searches of cost models that are dear: the best of few samples, and the search's own time.
 
-    python -m benchmarks dear_models            # the table from the runs that are kept
-    python -m benchmarks dear_models --measure  # measures runs that the file lacks, first
+    python -m benchmarks dear_models          # runs that the file lacks, then the table
+    python -m benchmarks dear_models --check
 
 Models: `maestro`; `exact:halo_time=none`, whose figures are those of the simulator with that option
 (`--check` compares some mappings); and the fake model of the tests, as one of a third party, whose
@@ -12,25 +12,22 @@ and the search's processor time [s], all calls of the model included, at each nu
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import baselines
 import cost_models
-from benchmarks.frame import known, write
+from benchmarks.frame import Row, Table
 from cost_models import Cost
 from maestro_env import Evaluation, Problem
 from marl_common import IntArray
 from tests.fake_model import FakeModel
 
-RUNS = Path("docs/data/dear-models.csv")
 METHODS = ("proxy", "ga", "marl", "cma-es", "tpe", "bo")
 SAMPLES = (5, 20, 100, 500)
 SEEDS, REFERENCE = 5, 20_000
@@ -90,22 +87,21 @@ def measured(case: Case, method: str, seed: int) -> dict[str, str]:
     return found
 
 
-def measure(rows: list[dict[str, Any]], path: Path) -> None:
-    """Add the runs that are missing, short ones first; the file is written after each."""
-    done = {tuple(row[name] for name in OF_RUN) for row in rows}
-    firsts = [("reference", 0, case) for case in CASES]
-    for method, seed, case in (*firsts, *itertools.product(METHODS, (*range(1, SEEDS), 0), CASES)):
-        about = dict(zip(OF_RUN, (*case, method, str(seed)), strict=True))
-        if tuple(about.values()) in done:
-            continue
-        if method == "reference":
-            searches = (baselines.load(name) for name in ("ga", "annealing"))
-            best = min(one.search(case.problem(), REFERENCE, 0).best_value for one in searches)
-            rows.append(about | {f"value at {SAMPLES[-1]}": repr(float(best))})
-        else:
-            rows.append(about | measured(case, method, seed))
-        write(path, (*OF_RUN, *LIMITS), rows)
-        print(*about.values(), flush=True)
+def keys(_: Any) -> Iterator[tuple[str, str, str, str, int]]:
+    """The references, then all runs, short ones first."""
+    yield from ((*case, "reference", 0) for case in CASES)
+    for method, seed, case in itertools.product(METHODS, (*range(1, SEEDS), 0), CASES):
+        yield *case, method, seed
+
+
+def run(_: Any, model: str, layer: str, objective: str, method: str, seed: int) -> Row:
+    """A run, or the reference of a case."""
+    case = Case(model, layer, objective)
+    if method != "reference":
+        return measured(case, method, seed)
+    searches = (baselines.load(name) for name in ("ga", "annealing"))
+    best = min(one.search(case.problem(), REFERENCE, 0).best_value for one in searches)
+    return {f"value at {SAMPLES[-1]}": repr(float(best))}
 
 
 def case_of(row: dict[str, Any]) -> Case:
@@ -166,20 +162,13 @@ def check() -> None:
     print(f"simulator and exact agree in {compared} mappings")
 
 
-def main() -> None:
-    """Measure, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--measure", action="store_true")
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--runs", type=Path, default=RUNS)
-    given = parser.parse_args()
-    if given.check:
-        check()
-    rows = known(given.runs)
-    if given.measure:
-        measure(rows, given.runs)
-    print(*table(rows), sep="\n")
-
-
-if __name__ == "__main__":
-    main()
+TABLE = Table(
+    __doc__,
+    (*OF_RUN, *LIMITS),
+    keys,
+    run,
+    "dear-models.csv",
+    {"check": (False, "compare the simulator with exact, no rows")},
+    told=lambda rows, _: print(*table(rows), sep="\n"),
+    instead={"check": lambda _: check()},
+)
