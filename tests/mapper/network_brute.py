@@ -200,17 +200,20 @@ class NetworkBrute:
     def _load(self, elements: int) -> tuple[float, float]:
         """Energy and latency to bring a filter into L2: what a layer saves if it is there.
 
-        PEs leak for as long as it takes, at a rate that mappings differ by on a slower chip.
+        PEs leak for as long as it takes, at a rate that chips of two speeds differ by.
         """
         if elements not in self._loads:
             layer, chip = Layer.gemm("", M=1, N=elements, K=1), self.setting.two_levels
             one = Mapping(("KCYXRS", "KCYXRS"), ("C", "C"), ({"K": 1}, {"K": 1}), 1)
-            slower = replace(self.setting, chip=replace(chip, noc_bw=1, offchip_bw=1))
-            ways = ((self.setting, ""), (self.setting, ["filter"]), (slower, ""))
-            dram, here, slow = (
+            slower, faster = (
+                replace(self.setting, chip=replace(chip, noc_bw=speed, offchip_bw=speed))
+                for speed in (1, 8)
+            )
+            ways = ((self.setting, ""), (self.setting, ["filter"]), (slower, ""), (faster, ""))
+            dram, here, slow, fast = (
                 setting.known(layer, frozenset(resident), one) for setting, resident in ways
             )
-            leak = (slow.energy - dram.energy) / (slow.latency - dram.latency or 1)
+            leak = (slow.energy - fast.energy) / (slow.latency - fast.latency)
             rate = chip.buffers()[0].read_bw
             cycles = 1 if rate is None else -(-elements * chip.widths.filter // rate)
             spent = leak * (cycles - dram.latency + here.latency)
