@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from cost_models import Accelerator
+from cost_models import Accelerator, Chain
 from layers import KEEPS_SIZE, Layer, LayerKind, NetworkGraph
 from mapper.fusing.axis_plan import AxisLayer, AxisPlan, Piece, axis_plans
 from mapper.staying.shape_facts import Resident
 
 LONGEST = 4
-"""Layers of a group."""
+"""Layers of a group that is searched."""
 Outside = frozenset[tuple[int, str]]
 """What is whole in L2 of what a group reads and writes, by a layer's place and its tensor."""
 
@@ -195,13 +195,15 @@ def resident_of(
     return frozenset(found)
 
 
-def groups_of(graph: NetworkGraph, chip: Accelerator) -> dict[int, list[FusedGroup]]:
-    """The groups of two to four layers, one after another, that begin at each node's place."""
+def groups_of(
+    graph: NetworkGraph, chip: Accelerator | Chain, longest: int = LONGEST
+) -> dict[int, list[FusedGroup]]:
+    """The groups of two or more layers, one after another, that begin at each node's place."""
     found: dict[int, list[FusedGroup]] = {}
     for place, node in enumerate(graph.nodes):
         places = [place] if node.layer is not None else []
         for end in range(place + 1, len(graph.nodes)):
-            if not places or len(places) == LONGEST or not _linked(graph, places, end):
+            if not places or len(places) == longest or not _linked(graph, places, end):
                 break
             if graph.nodes[end].layer is not None:
                 places.append(end)
@@ -266,7 +268,7 @@ def _axes(layer: Layer, before: Layer | None) -> tuple[AxisLayer, AxisLayer]:
     )
 
 
-def _group(graph: NetworkGraph, places: Sequence[int], chip: Accelerator) -> FusedGroup:
+def _group(graph: NetworkGraph, places: Sequence[int], chip: Accelerator | Chain) -> FusedGroup:
     nodes = [graph.nodes[place] for place in places]
     shapes = [node.layer.renamed("") for node in nodes if node.layer is not None]
     axes = [_axes(shapes[0], None), *(_axes(b, a) for a, b in pairwise(shapes))]
