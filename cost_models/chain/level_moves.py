@@ -72,5 +72,5 @@ def energy_of_sums(chip: Chain, latency: float, sums: int, scaled: int) -> float
             reads, writes = (one._replace(psum=one.psum + scaled) for one in (reads, writes))
         moves[place] = LevelMoves(reads, writes)
     areas = {chip.levels[n].name: prices_of(chip, chip.levels[n], 0.0).area_um2 for n in memories}
-    wires = sum(price for place, price in deliveries(chip, areas) if 1 <= place < holders[-1])
+    wires = sum(price for place, price in deliveries(chip, areas) if place)
     return energy_of_moves(chip, latency, moves) + wires * sums * chip.widths.psum

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cost_models import Chain
 from layers import TENSORS, Layer
 from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
 from mapper.fusing.group_costs import GroupCosts, GroupTilings
@@ -21,6 +22,8 @@ AT_ONCE = 8
 """Tilings of a group that are looked at together."""
 MOST_LOOKED = 400
 """Tilings of a group, with what is in L2 beside it, that are looked at."""
+MOST_PROOFS = 64
+"""Proofs on a list of levels after which groups have none that are known to run."""
 
 
 @dataclass
@@ -131,9 +134,11 @@ class FusedProblem(NetworkProblem):
     def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
         """See :meth:`NetworkProblem.parts`; of groups those of the tiling that may be cheapest."""
         yield from super().parts(may, weights)
+        enough = isinstance(self.setting.chip, Chain) and len(self._made) >= MOST_PROOFS
         for place, length in may.groups:
-            best = self.costs_of(place, length, may.stays[place], weights).best(upper=False)
-            if best is not None:
+            costs = self.costs_of(place, length, may.stays[place], weights)
+            best = costs.best(upper=False)
+            if best is not None and not (enough and costs.upper() < math.inf):
                 for number, part in best[2]:
                     self._draw(part, weights)
                     at = place + self._groups[place, length].places[number]
