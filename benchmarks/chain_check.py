@@ -4,7 +4,7 @@
     python -m benchmarks chain_check --uneven --problems 60 --out docs/data/chain-check-uneven.csv
     python -m benchmarks chain_check --parts --problems 500 --out docs/data/chain-check-parts.csv
     python -m benchmarks chain_check --axis-dims 2 --problems 100 --out chain-check-axes.csv
-    python -m benchmarks chain_check --parts --resident --problems 100 --out chain-check-resident.csv
+    python -m benchmarks chain_check --parts --resident --problems 100 --out chain-resident.csv
 
 Chips, layers, objectives and options of the exact model are drawn at random; spaces hold 10^3 to
 10^5 mappings; uneven ones, and those with several dimensions on an axis, are of one or two
