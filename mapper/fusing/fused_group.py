@@ -10,6 +10,7 @@ from itertools import pairwise
 from cost_models import Accelerator, Chain
 from layers import KEEPS_SIZE, Layer, LayerKind, NetworkGraph
 from mapper.fusing.axis_plan import AxisLayer, AxisPlan, Piece, axis_plans
+from mapper.staying.rooms import can_stay, home_of
 from mapper.staying.shape_facts import Resident
 
 LONGEST = 4
@@ -136,7 +137,7 @@ class FusedTiling:
                 for column, times in self.columns.pieces[place].items():
                     yield _part(layer, row, column), steps * often * times
 
-    def room_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
+    def room_bits(self, group: FusedGroup, chip: Accelerator | Chain, place: int) -> int:
         """What tensors of the group take of L2 during a layer [bits]."""
         taken = sum(filter_bits(group, chip, other, self.columns) for other in self.filters)
         for tensor in range(len(group.layers) - 1):
@@ -170,7 +171,7 @@ def filter_loads(group: FusedGroup, place: int, columns: AxisPlan) -> dict[int, 
     return {each * piece.outputs: times for piece, times in columns.pieces[place].items()}
 
 
-def filter_bits(group: FusedGroup, chip: Accelerator, place: int, columns: AxisPlan) -> int:
+def filter_bits(group: FusedGroup, chip: Accelerator | Chain, place: int, columns: AxisPlan) -> int:
     """What a layer's filter that stays takes of L2 [bits]."""
     return max(filter_loads(group, place, columns)) * chip.widths.filter
 
@@ -198,8 +199,13 @@ def resident_of(
 def groups_of(
     graph: NetworkGraph, chip: Accelerator | Chain, longest: int = LONGEST
 ) -> dict[int, list[FusedGroup]]:
-    """The groups of two or more layers, one after another, that begin at each node's place."""
+    """The groups of two or more layers, one after another, that begin at each node's place.
+
+    On a chip whose level next to DRAM does not hold what is between layers there are none.
+    """
     found: dict[int, list[FusedGroup]] = {}
+    if not can_stay(home_of(chip)):
+        return found
     for place, node in enumerate(graph.nodes):
         places = [place] if node.layer is not None else []
         for end in range(place + 1, len(graph.nodes)):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cost_models
-from cost_models import Moved, energy_of_counts, filter_load_cost, pass_cost, rescaling_cost
+from cost_models import Moved, filter_load_cost, pass_cost, rescaling_cost
 from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import (
     FusedGroup,
@@ -27,9 +27,10 @@ from mapper.fusing.fused_group import (
     resident_of,
     sums_of,
 )
-from mapper.fusing.part_floors import COUNTS, PartFloors
+from mapper.fusing.part_floors import PartFloors, WorkPrices
 from mapper.staying.network_result import LayerPart
 from mapper.staying.node_costs import NodeCosts
+from mapper.staying.rooms import home_of
 from mapper.staying.shape_facts import SumWeights
 from marl_common import FloatArray, IntArray
 
@@ -56,10 +57,11 @@ class GroupTilings:
         self, setting: StaySetting, group: FusedGroup, outside: Outside, counted: bool
     ) -> None:
         self.setting, self.group, self.outside = setting, group, outside
-        self.chip = setting.two_levels
+        self.chip = setting.chip
         self._counted = counted
         self._model = cost_models.load("exact", **setting.options)
-        places = [n for n in range(len(group.layers)) if (n, "filter") not in outside]
+        held = home_of(setting.chip).holds[1]
+        places = [n for n in range(len(group.layers)) if held and (n, "filter") not in outside]
         self.filters = [
             frozenset(some) for count in range(len(places) + 1)
             for some in combinations(places, count)
@@ -135,39 +137,25 @@ class GroupTilings:
         return float(found[0]), float(found[1]), float(found[2])
 
     @cached_property
-    def _prices(self) -> dict[str, float]:
-        """Energy of a MAC with its accesses, and of an element moved once [nJ]."""
-        return {
-            name: energy_of_counts(self._model, self.chip, 0, dict.fromkeys(some, 1))
-            for name, some in COUNTS.items()
-        }
-
-    @cached_property
-    def _leak(self) -> float:
-        """What all PEs leak in a cycle [nJ]."""
-        return energy_of_counts(self._model, self.chip, 1, {})
-
-    @cached_property
     def floors(self) -> tuple[FloatArray, FloatArray]:
         """Energy [nJ] and latency [cycles] of all tilings at least."""
         rows, columns = self.group.row_plans, self.group.column_plans
+        prices = WorkPrices(self.setting)
         energy, latency = np.zeros(self._shape), np.zeros(self._shape)
         for (number, keys), place in product(
             enumerate(self.group.key_tiles), range(len(self.group.layers))
         ):
             pieces = ([plan.pieces[place] for plan in plans] for plans in (rows, columns))
             along, across = pieces
-            cuts = [(PartFloors(layer, self.chip, along, across), often)
+            cuts = [(PartFloors(layer, prices, along, across), often)
                     for layer, often in self.group.cuts(place, keys)]  # fmt: skip
             loads = np.array([self.loads(plan, place)[:2] for plan in columns])
             for chosen, filters in enumerate(self.filters):
                 at = number, chosen
                 resident = resident_of(self.group, place, filters, self.outside, keys)
                 for least, often in cuts:
-                    cycles = least.cycles(resident)
-                    latency[at] += often * cycles
-                    each = least.energy(resident, self._prices) + cycles * self._leak
-                    energy[at] += often * each
+                    latency[at] += often * least.cycles(resident)
+                    energy[at] += often * least.energy(resident)
                 if place in filters:
                     energy[at] += loads[:, 0]
                     latency[at] += loads[:, 1]
