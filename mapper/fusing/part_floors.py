@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,6 @@ from cost_models import (
 from layers import DIMS, TENSORS, Layer, LayerKind, footprint
 from mapper.fusing.axis_plan import Piece
 from mapper.staying.shape_facts import Resident
-from mapper.staying.stay_proof import StaySetting
 from marl_common import FloatArray, IntArray
 
 COUNTS = {
@@ -50,15 +50,13 @@ class WorkPrices:
     """What MACs and moves cost at least on a chip.
 
     Args:
-        setting: Chip and options of the model.
-
-    Attributes:
         chip: The chip.
+        options: Options of the model `exact`.
     """
 
-    def __init__(self, setting: StaySetting) -> None:
-        self.chip = setting.chip
-        self._model = cost_models.load("exact", **setting.options)
+    def __init__(self, chip: Accelerator | Chain, options: Mapping[str, Any]) -> None:
+        self.chip = chip
+        self._model = cost_models.load("exact", **options)
 
     @cached_property
     def leak(self) -> float:
