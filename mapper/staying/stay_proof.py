@@ -234,9 +234,9 @@ class StayProof(Experiment):
         """Add what was proven to what is known of the shape."""
         from cost_models import mapping_from
 
-        bound = result["bound"] * (self.weights.energy or 1.0)
-        if result["status"] == "empty":  # not where boxes ended before there was a mapping
-            bound = math.inf
+        bound = math.inf  # not where boxes ended before there was a mapping
+        if result["status"] != "empty":
+            bound = result["bound"] * (self.weights.energy or 1.0)
         if isinstance(self.setting.chip, Chain) and self.weights == BOTH:
             facts.products.setdefault(self.resident, []).append((self.room, bound))
         else:
