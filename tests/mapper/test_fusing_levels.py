@@ -86,8 +86,9 @@ def test_cycles_are_those_of_the_best_spread_over_axes() -> None:
     [
         (CHAIN, True, 1000, "-o energy", 3),
         (CHAIN, False, 1000, "-o energy", 3),
-        (ATTENTION, False, 80, "-o energy --passes counted", 2),
+        (ATTENTION, False, 40, "-o energy --passes counted", 2),
         (LONG, False, 12, "-o energy", 2),
+        (LONG, True, 12, "-o energy", 2),
     ],
 )
 def test_an_answer_costs_what_its_execution_says(folder, text, filters, size, options, fused):
