@@ -289,7 +289,7 @@ def test_a_layer_without_tiles_is_refused() -> None:
 
 
 def test_searchers_give_the_proven_mapping() -> None:
-    problem = Problem("bert_base.1", "simba")
+    problem = Problem("gemm:M=16,N=32,K=32", "simba")
     result = baselines.load("optimal").search(problem, 400, 0)
     assert result.proven
     assert result.gap == 0
@@ -299,10 +299,8 @@ def test_searchers_give_the_proven_mapping() -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"objective": "area"}, "area_um2 has no bounds"),
         ({"space": {"full": True}}, "do not take full=True"),
         ({"cost_model": "simulator"}, "'simulator' has no bounds"),
-        ({"cost_model": "exact:halo_space=tile"}, "halo_space=tile has no bounds"),
     ],
 )
 def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:
@@ -321,7 +319,3 @@ def test_too_many_ways_of_sharing_axes_are_refused(monkeypatch: Any) -> None:
     assert can_prove(Problem(layer, chip)) is None
     why = str(can_prove(Problem(layer, chip, space={"axis_dims": 3})))
     assert why.startswith("L1 spreads units in more than 1,000 ways; use a smaller axis_dims")
-
-
-def test_filters_in_tiles_are_refused() -> None:
-    assert "tiles filters" in str(can_prove(Problem("resnet18.5", "tpu-v1-ws")))

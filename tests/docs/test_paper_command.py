@@ -107,20 +107,6 @@ def test_a_measurement_is_made_once_and_not_after_the_time(tmp_path: Path) -> No
     assert len((tmp_path / "lines").read_text(encoding="utf-8").splitlines()) == 2
 
 
-def test_seed_0_of_all_comes_first_and_dear_searches_after_cheap_ones() -> None:
-    from benchmarks.paper.order import in_order
-    from benchmarks.paper.searches import Search
-
-    def named(method: str, seed: int, cost_model: str = "maestro") -> Search:
-        return Search("vgg16.1", "edp", method, cost_model, seed=seed)
-
-    expected = [
-        *(named("ga", 0), named("ga", 0, "exact"), named("ppo", 0), named("ga", 2)),
-        *(named("bo", 1), named("ga", 3), named("ppo", 4)),
-    ]
-    assert in_order(expected[::-1]) == expected
-
-
 def test_layers_too_few_for_a_verdict_get_none() -> None:
     from benchmarks.paper.effort import compared
 
