@@ -10,6 +10,7 @@ Run it with pytest. Each ``test_`` method raises AssertionError with what was br
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -89,8 +90,7 @@ class SearcherConformance:
 
     def test_only_legal_actions(self) -> None:
         """Every action lies within the space and decodes to a mapping."""
-        for problem in self.problems():
-            actions = _record(self.make(), problem, self.budget, seed=1)[1]
+        for problem, _, actions, _ in _found(type(self)):
             assert actions.dtype == np.int64
             assert (actions >= 0).all()
             assert (actions < problem.space.nvec).all()
@@ -126,8 +126,7 @@ class SearcherConformance:
 
     def test_best_so_far_never_rises(self) -> None:
         """Improvements fall, count up, and end at the best of all samples."""
-        for problem in self.problems():
-            result, _, values = _record(self.make(), problem, self.budget, seed=3)
+        for problem, result, _, values in _found(type(self)):
             numbers = [n for n, _ in result.improvements]
             bests = [value for _, value in result.improvements]
             assert numbers == sorted(set(numbers))
@@ -140,8 +139,7 @@ class SearcherConformance:
 
     def test_the_result_says_what_was_found(self) -> None:
         """Mapping, cost and bound, where it gives them, belong to the best value."""
-        for problem in self.problems():
-            result = _record(self.make(), problem, self.budget, seed=3)[0]
+        for problem, result, _, _ in _found(type(self)):
             if result.best_action is None:
                 continue
             found = problem.look(result.best_action[None])
@@ -208,6 +206,15 @@ def _record(
     result = searcher.search(problem, budget, seed, recorded)
     problem.on_evaluate = None
     return result, np.concatenate(actions), values
+
+
+@functools.cache
+def _found(
+    suite: type[SearcherConformance],
+) -> list[tuple[Problem, SearchResult, IntArray, list[float]]]:
+    """A short run of each problem, made once for a class of tests."""
+    tests = suite()
+    return [(p, *_record(tests.make(), p, tests.budget, seed=3)) for p in tests.problems()]
 
 
 def digest(name: str, options: dict[str, Any], budget: int, seed: int) -> str:
