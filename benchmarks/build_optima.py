@@ -2,8 +2,6 @@
 
     python -m benchmarks build_optima                  # resumable: what is there and holds is kept
     python -m benchmarks build_optima --check          # evaluate every entry's mapping again
-    python -m benchmarks build_optima --part 0/16 --file part0.csv     # one of 16 shares
-    python -m benchmarks build_optima --take part*.csv                 # and all of them together
 
 Proofs that need more than --timeout seconds are kept with their bound, and tried again next time.
 """
@@ -20,7 +18,7 @@ import numpy as np
 import baselines
 import layers
 from baselines import Optimum, optimum_of, problem_key, prove, read_optima, write_optima
-from benchmarks.frame import asked, share_of
+from benchmarks.frame import asked
 from cost_models import Mapping
 from maestro_env import Problem
 from mapper.search.auto import TRIED, knows
@@ -56,17 +54,6 @@ def holds(problem: Problem, entry: Optimum) -> bool:
     except baselines.OptimaError:
         return False
     return True
-
-
-def best_known(paths: list[Path]) -> dict[str, Optimum]:
-    """The entries of some libraries; of those of one problem the best."""
-    found: dict[str, Optimum] = {}
-    for path in paths:
-        entries = read_optima(path) if path.exists() else {}
-        for key, entry in entries.items():
-            other = found.get(key, entry)
-            found[key] = min(other, entry, key=lambda e: (not e.proven, e.value, -e.bound))
-    return found
 
 
 def solved(problem: Problem, entry: Optimum | None) -> bool:
@@ -112,23 +99,11 @@ def summary(entries: list[Optimum]) -> str:
 
 
 def main() -> None:
-    given = asked(
-        __doc__,
-        timeout=60.0,
-        file=FILE,
-        part=(share_of, "which share of what is open, of how many"),
-        take=([Path], "libraries to take over"),
-        check=False,
-    )
-    wanted, known = list(problems()), best_known([FILE, given.file, *given.take])
+    given = asked(__doc__, timeout=60.0, check=False)
+    wanted, known = list(problems()), read_optima(FILE) if FILE.exists() else {}
     if given.check:
         check(wanted, known)
         return
-    if given.part is not None:
-        share, shares = given.part
-        library = best_known([FILE])
-        wanted = [(c, p) for c, p in wanted if not solved(p, library.get(problem_key(p)))]
-        wanted = wanted[share::shares]
     current: dict[str, Optimum] = {}
     began = time.process_time()
     for number, (chip, problem) in enumerate(wanted):
@@ -139,7 +114,7 @@ def main() -> None:
         if entry is not None:
             current[entry.key] = entry
         if number % 20 == 19:
-            write_optima(given.file, {**known, **current}.values())
-    write_optima(given.file, current.values())
-    print(summary(list(current.values())) if current else "nothing to do")
+            write_optima(FILE, {**known, **current}.values())
+    write_optima(FILE, current.values())
+    print(summary(list(current.values())))
     print(f"{time.process_time() - began:.0f} s of processor time now")
