@@ -214,7 +214,7 @@ def filled(
     return rows
 
 
-def nothing(rows: list[Row], given: argparse.Namespace) -> None:
+def nothing(rows: Sequence[Row], given: argparse.Namespace) -> None:
     """Tell nothing of a table."""
 
 
@@ -266,7 +266,8 @@ class Summary:
         given = given_to(self)
         rows = self.rows(given)
         kept = rows if self.digits is None else [rounded(row, self.digits) for row in rows]
-        write(given.out, rows[0], kept)
+        if rows:
+            write(given.out, rows[0], kept)
         return bool(self.told(rows, given))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.frame import grouped
-from benchmarks.mast.plan import WIDE, Cell, Row, RunsTable
+from benchmarks.mast.plan import WIDE, Cell, Row, runs_table
 from marl_runs import print_rows
 from mast.comparing import random_scores
 
@@ -51,4 +51,4 @@ def to_reach(row: Row, aim: float) -> float:
     return next((seconds for value, seconds in pairs if value >= aim), float("inf"))
 
 
-TABLE = RunsTable(__doc__, CELLS, table)
+TABLE = runs_table(__doc__, CELLS, table)
