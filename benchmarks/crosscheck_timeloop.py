@@ -26,6 +26,7 @@ import yaml
 import cost_models
 from benchmarks import crosscheck_timeloop_rules as rules
 from benchmarks.dividing_mapping import (
+    COUNTED,
     INPUTS,
     NEST,
     NO_BYPASS,
@@ -55,19 +56,6 @@ MODELS = {
 gives for the tile before: as `rules.slid`, as `retain` where that is all a buffer holds, and none
 where another loop lies inside the sliding one. Where it is none of these, one of the rules in
 `crosscheck_timeloop_rules` is why."""
-COUNTED = {
-    "dram_out_w": ("DRAM", "output", "updates"),
-    "dram_out_r": ("DRAM", "output", "reads"),
-    "l2w_out": ("L2", "output", "updates"),
-    "l2r_psum": ("L2", "output", "reads"),
-    "dram_in": ("DRAM", "input", "reads"),
-    "l2r_in": ("L2", "input", "reads"),
-    "l1w_in": ("L1", "input", "fills"),
-    "dram_fil": ("DRAM", "filter", "reads"),
-    "l2r_fil": ("L2", "filter", "reads"),
-    "l1w_fil": ("L1", "filter", "fills"),
-}
-"""Our counts: the level, the tensor, and Timeloop's word."""
 LIKE = {"slide": "equal, as a sliding window"} | {
     halo: f"equal, as halo_time={halo}" for halo in MODELS
 }

@@ -20,6 +20,7 @@ from typing import Any
 
 import cost_models
 from benchmarks.dividing_mapping import (
+    COUNTED,
     INPUTS,
     Bypass,
     Compared,
@@ -35,19 +36,9 @@ from benchmarks.export_counts import zigzag_evaluated, zigzag_moves
 from benchmarks.frame import Row, Summary, known
 
 MODEL = cost_models.load("exact", halo_time="none", energy="maestro", area="maestro")
-MOVES = {
-    "dram_in": ("DRAM", "input", "RD_OUT_TO_LOW"),
-    "l2r_in": ("L2", "input", "RD_OUT_TO_LOW"),
-    "l1w_in": ("L1", "input", "WR_IN_BY_HIGH"),
-    "dram_fil": ("DRAM", "filter", "RD_OUT_TO_LOW"),
-    "l2r_fil": ("L2", "filter", "RD_OUT_TO_LOW"),
-    "l1w_fil": ("L1", "filter", "WR_IN_BY_HIGH"),
-    "dram_out_w": ("DRAM", "output", "WR_IN_BY_LOW"),
-    "dram_out_r": ("DRAM", "output", "RD_OUT_TO_LOW"),
-    "l2w_out": ("L2", "output", "WR_IN_BY_LOW"),
-    "l2r_psum": ("L2", "output", "RD_OUT_TO_LOW"),
-    "l1drain_out": ("L1", "output", "RD_OUT_TO_HIGH"),
-}
+DIRECTIONS = {"reads": "RD_OUT_TO_LOW", "fills": "WR_IN_BY_HIGH", "updates": "WR_IN_BY_LOW"}
+MOVES = {name: (*place, DIRECTIONS[word]) for name, (*place, word) in COUNTED.items()}
+MOVES["l1drain_out"] = ("L1", "output", "RD_OUT_TO_HIGH")
 """Our counts: the level, the tensor, and the direction in ZigZag's words."""
 
 

@@ -28,6 +28,19 @@ BYPASS = [(l2, l1) for l2, l1 in product([NOTHING, *_SOME, *_PAIRS], repeat=2) i
 CLUSTERS_INSIDE = "ZigZag lays clusters inside the inner loops, where neighbours share more halo"
 """Why input counts differ where clusters and inner loops both cut an axis of a sliding window."""
 NO_CAUSE = "NO CAUSE NAMED"
+COUNTED = {
+    "dram_out_w": ("DRAM", "output", "updates"),
+    "dram_out_r": ("DRAM", "output", "reads"),
+    "l2w_out": ("L2", "output", "updates"),
+    "l2r_psum": ("L2", "output", "reads"),
+    "dram_in": ("DRAM", "input", "reads"),
+    "l2r_in": ("L2", "input", "reads"),
+    "l1w_in": ("L1", "input", "fills"),
+    "dram_fil": ("DRAM", "filter", "reads"),
+    "l2r_fil": ("L2", "filter", "reads"),
+    "l1w_fil": ("L1", "filter", "fills"),
+}
+"""Our counts: the level, the tensor, and Timeloop's word."""
 
 
 class DividingMapping:
