@@ -21,11 +21,9 @@ import numpy as np
 
 from baselines import prove
 from baselines.optimal.chain_solver import ChainSolver
-from baselines.optimal.chain_structures import ChainStructures
-from benchmarks.chain_problems import random_part, random_problem
+from benchmarks.chain_problems import random_part, random_problem, structures_of
 from benchmarks.frame import Row, Table
-from cost_models import ChainFacts, chain_facts_of
-from maestro_env import ChainSpace, Problem
+from maestro_env import Problem
 from marl_common import IntArray
 
 COLUMNS = ("seed", "memories", "objective", "model", "mappings", "optimum", "proven", "agrees")
@@ -69,10 +67,7 @@ def part_rows(seed: int, axis_dims: int = 1, most: int = 20_000) -> list[dict[st
     problem = random_part(seed, most, axis_dims)
     if problem is None:
         return []
-    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
-    assert isinstance(facts, ChainFacts)
-    assert isinstance(problem.space, ChainSpace)
-    solver = ColdSolver(problem, [ChainStructures(problem.space, facts)])
+    solver = ColdSolver(problem, [structures_of(problem)])
     return [_compared(problem, solver.run() == "optimal", solver.value)]
 
 

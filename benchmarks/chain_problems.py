@@ -6,9 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from cost_models import AcceleratorError, Axis, Chain, ChainLevel, Fanout, Widths, Wires
+from baselines.optimal.chain_structures import ChainStructures
+from cost_models import (
+    AcceleratorError,
+    Axis,
+    Chain,
+    ChainFacts,
+    ChainLevel,
+    Fanout,
+    Widths,
+    Wires,
+    chain_facts_of,
+)
 from layers import Layer, LayerKind
-from maestro_env import Problem
+from maestro_env import ChainSpace, Problem
 
 HELD = ("111", "101", "011", "110", "100", "010", "001")
 OBJECTIVES = ("edp", "energy", "latency", "edp", "latency*edp")
@@ -63,6 +74,14 @@ def random_part(seed: int, most: int, axis_dims: int = 1) -> Problem | None:
             only[parameter.name] = [parameter.choices[action[column]]]
     options = {"only": only, "axis_dims": axis_dims}
     return Problem(drawn.layer, drawn.accelerator, drawn.objective.name, drawn.cost_model, options)
+
+
+def structures_of(problem: Problem) -> ChainStructures:
+    """The structures of a problem's space, with the facts that its bounds need."""
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
+    assert isinstance(facts, ChainFacts)
+    assert isinstance(problem.space, ChainSpace)
+    return ChainStructures(problem.space, facts)
 
 
 def random_layer(rng: np.random.Generator, tiny: bool = False) -> Layer:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.nest_counts import differing as counts_differing
 from benchmarks.seed_lines import seed_table
 from cost_models import Accelerator, CostBatch, MappingBatch
 from cost_models.exact import ExactModel
@@ -75,11 +76,7 @@ def report(
     """Print a mapping on which the two differ, with the counts that do."""
     mapping, left, right = rows
     print(f"{options} {layer} {chip} {mapping}")
-    found = {
-        name: (value, right.counts.get(name))
-        for name, value in left.counts.items()
-        if value != right.counts.get(name)
-    }
+    found = counts_differing(left.counts, right.counts)
     print(found or (left.infeasible, right.infeasible), flush=True)
 
 
