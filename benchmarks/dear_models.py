@@ -64,23 +64,20 @@ def measured(case: Case, method: str, seed: int) -> dict[str, str]:
     problem, found = case.problem(), dict[str, str]()
     long = not seed and case == CASES[0] and method not in SLOW
     most = SAMPLES[-1] if long else SOME[seed > 0]
-    curve: list[tuple[int, float, float]] = []
+    values, spent = list[float](), list[float]()
 
     def after(actions: IntArray, evaluation: Evaluation) -> None:
-        spent = time.process_time() - began
-        best = np.minimum.accumulate(evaluation.values)
-        before = curve[-1][1] if curve else np.inf
-        first = len(curve)
-        curve.extend((first + i + 1, min(before, b), spent) for i, b in enumerate(best))
+        values.extend(evaluation.values)
+        spent.extend([time.process_time() - began] * len(evaluation.values))
 
     problem.on_evaluate = after
     began = time.process_time()
     with contextlib.suppress(baselines.SearcherError):
         baselines.load(method).search(problem, most, seed)
     for n in SAMPLES:
-        if n <= most and curve:
-            _, value, spent = curve[min(n, len(curve)) - 1]
-            found |= {f"value at {n}": repr(float(value)), f"cpu_s at {n}": f"{spent:.3f}"}
+        if n <= most and values:
+            best, at = min(values[:n]), spent[:n][-1]
+            found |= {f"value at {n}": repr(float(best)), f"cpu_s at {n}": f"{at:.3f}"}
     return found
 
 

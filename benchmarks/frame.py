@@ -159,7 +159,9 @@ def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a Markdown table, numbers with four digits."""
+    """Print rows as a Markdown table, numbers with four digits; nothing where there are none."""
+    if not rows:
+        return
     print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
     for row in rows:
         cells = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values())

@@ -41,8 +41,8 @@ def row_of(
 
 
 def told(rows: list[Row], _: Any) -> None:
-    """Print a row a model, accelerator and objective."""
-    names, table = ("model", "accelerator", "objective"), []
+    """Print a row a chip and objective, of each model where there are several."""
+    names, table = [n for n in ("model", "accelerator", "objective") if n in rows[0]], []
     for case, mine in grouped(rows, *names).items():
         times = [float(row["cpu_s"]) for row in mine]
         one: Row = dict(zip(names, case, strict=True)) | {"shapes": len(mine)}
