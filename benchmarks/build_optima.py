@@ -74,20 +74,6 @@ def built(problem: Problem, chip: str, entry: Optimum | None, timeout: float) ->
     return None if proof.mapping is None else optimum_of(problem, chip, proof)
 
 
-def check(wanted: list[tuple[str, Problem]], known: dict[str, Optimum]) -> None:
-    """Say which entries are missing, stale or not proven."""
-    found = 0
-    for chip, problem in wanted:
-        entry = known.get(problem_key(problem))
-        found += solved(problem, entry)
-        if not solved(problem, entry):
-            said = "missing or stale"
-            if entry is not None and holds(problem, entry):
-                said = f"{entry.status}, gap {100 * (entry.value / entry.bound - 1):.3f} %"
-            print(f"{problem.objective.name} {problem.layer.name} on {chip}: {said}")
-    print(f"{found} of {len(wanted)} are proven and hold")
-
-
 def summary(entries: list[Optimum]) -> str:
     """How many are proven, and how long that took."""
     times = [entry.seconds for entry in entries]
@@ -99,22 +85,24 @@ def summary(entries: list[Optimum]) -> str:
 
 
 def main() -> None:
-    given = asked(__doc__, timeout=60.0, check=False)
-    wanted, known = list(problems()), read_optima(FILE) if FILE.exists() else {}
-    if given.check:
-        check(wanted, known)
-        return
+    given = asked(__doc__, timeout=60.0, check=(False, "only say what is missing or stale"))
+    known = read_optima(FILE) if FILE.exists() else {}
     current: dict[str, Optimum] = {}
     began = time.process_time()
-    for number, (chip, problem) in enumerate(wanted):
+    for number, (chip, problem) in enumerate(problems()):
         entry = known.get(problem_key(problem))
         if not solved(problem, entry):
             start = entry if entry is not None and holds(problem, entry) else None
+            if given.check:
+                said = "missing or stale" if start is None else f"not proven: {start.status}"
+                print(f"{problem.objective.name} {problem.layer.name} on {chip}: {said}")
+                continue
             entry = built(problem, chip, start, given.timeout)
         if entry is not None:
             current[entry.key] = entry
-        if number % 20 == 19:
+        if number % 20 == 19 and not given.check:
             write_optima(FILE, {**known, **current}.values())
-    write_optima(FILE, current.values())
-    print(summary(list(current.values())))
+    if not given.check:
+        write_optima(FILE, current.values())
+    print(summary(list(current.values())) if current else "nothing is proven")
     print(f"{time.process_time() - began:.0f} s of processor time now")
