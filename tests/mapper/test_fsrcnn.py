@@ -5,14 +5,16 @@ from collections.abc import Sequence
 
 import pytest
 
+import baselines
 from benchmarks.frame import known
 from benchmarks.fsrcnn import parts
 from benchmarks.fsrcnn.command import KEPT, ORACLE, TABLE, defines_row
 from benchmarks.fsrcnn.homes import FusedCase, Rules
-from benchmarks.fsrcnn.parts import LEVELS, Homes, part_cost
+from benchmarks.fsrcnn.parts import LEVELS, Homes, part_chip, part_cost, priced
 from benchmarks.fsrcnn.tiles import cost_by_tiles, kinds
 from layers import Layer
 from layers.graph_builder import GraphBuilder
+from maestro_env import Problem
 from mapper.fusing.axis_plan import axis_plan
 from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of
@@ -86,6 +88,20 @@ def test_what_comes_from_and_goes_further_out_costs_its_way() -> None:
     assert far.energy["Global"] == pytest.approx(1.625625 * 1200 + (1.625625 + 1.478125) * 768)
     more = far.energy["Local"] - local.energy["Local"]
     assert more == pytest.approx(0.48125 * 1200 + 0.415 * 768)
+
+
+@pytest.mark.parametrize("shape", [(12, 12, 3), (56, 1, 5), (12, 56, 1)])
+def test_a_part_is_nearly_as_good_as_its_proof_says(shape: tuple[int, int, int]) -> None:
+    filters, channels, taps = shape
+    sizes = (filters, channels, 71 + taps, 59 + taps, taps, taps)
+    layer, homes, room = Layer("", "CONV", *sizes), Homes("Global", "Global"), (65536, 0)
+    chip = part_chip(layer, homes, room)
+    proof = baselines.prove(Problem(layer, chip, "energy"), gap=0.01, boxes=3000)
+    assert proof.mapping is not None
+    best = priced(layer, chip, homes, proof.mapping)
+    assert best is not None
+    bound = best.total - 1e3 * (proof.value - proof.bound)
+    assert bound <= part_cost(layer, homes, room).total <= 1.015 * bound
 
 
 def test_a_tensor_has_room_or_there_is_none() -> None:
