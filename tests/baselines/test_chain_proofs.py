@@ -317,6 +317,7 @@ def test_searchers_give_the_proven_mapping() -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
+        ({"objective": "area"}, "area_um2 has no bounds"),
         ({"space": {"full": True}}, "do not take full=True"),
         ({"cost_model": "simulator"}, "'simulator' has no bounds"),
     ],
@@ -337,3 +338,7 @@ def test_too_many_ways_of_sharing_axes_are_refused(monkeypatch: Any) -> None:
     assert can_prove(Problem(layer, chip)) is None
     why = str(can_prove(Problem(layer, chip, space={"axis_dims": 3})))
     assert why.startswith("L1 spreads units in more than 1,000 ways; use a smaller axis_dims")
+
+
+def test_filters_in_tiles_are_refused() -> None:
+    assert "tiles filters" in str(can_prove(Problem("resnet18.5", "tpu-v1-ws")))
