@@ -4,11 +4,13 @@
     python -m benchmarks chain_check --uneven --problems 60 --out docs/data/chain-check-uneven.csv
     python -m benchmarks chain_check --parts --problems 500 --out docs/data/chain-check-parts.csv
     python -m benchmarks chain_check --axis-dims 2 --problems 100 --out chain-check-axes.csv
+    python -m benchmarks chain_check --parts --resident --problems 100 --out chain-resident.csv
 
 Chips, layers, objectives and options of the exact model are drawn at random; spaces hold 10^3 to
 10^5 mappings; uneven ones, and those with several dimensions on an axis, are of one or two
 memories. Half of the fan-outs have prices of wires.
 Parts are those of larger spaces, and have no first value: bounds alone decide what is looked at.
+With ``--resident`` some tensors are whole in the first memory.
 ``one_dim`` is the optimum with one dimension an axis.
 Exits with 1 where a proof is not the optimum.
 """
@@ -21,11 +23,14 @@ import numpy as np
 
 from baselines import prove
 from baselines.optimal.chain_solver import ChainSolver
-from baselines.optimal.chain_structures import ChainStructures
-from benchmarks.chain_problems import random_part, random_problem
+from benchmarks.chain_problems import (
+    random_part,
+    random_problem,
+    structures_of,
+    with_residents,
+)
 from benchmarks.frame import Row, Table
-from cost_models import ChainFacts, chain_facts_of
-from maestro_env import ChainSpace, Problem
+from maestro_env import Problem
 from marl_common import IntArray
 
 COLUMNS = ("seed", "memories", "objective", "model", "mappings", "optimum", "proven", "agrees")
@@ -43,9 +48,12 @@ def brute_force(problem: Problem) -> float:
     return best
 
 
-def row_of(seed: int, uneven: bool, axis_dims: int) -> dict[str, Any]:
-    """One problem, by both."""
-    problem = random_problem(seed, 1_000, 100_000, uneven, axis_dims)
+def row_of(seed: int, uneven: bool, axis_dims: int, resident: bool) -> list[dict[str, Any]]:
+    """One problem, by both; no row where there is none."""
+    drawn = random_problem(seed, 1_000, 100_000, uneven, axis_dims)
+    problem = with_residents(drawn, seed) if resident else drawn
+    if problem is None:
+        return []
     proof = prove(problem)
     row = _compared(problem, proof.proven, proof.value)
     if axis_dims > 1:
@@ -53,7 +61,7 @@ def row_of(seed: int, uneven: bool, axis_dims: int) -> dict[str, Any]:
         options = {"uneven": uneven}
         plain = Problem(problem.layer, problem.accelerator, objective, model, options)
         row["one_dim"] = repr(brute_force(plain))
-    return row
+    return [row]
 
 
 class ColdSolver(ChainSolver):
@@ -64,15 +72,16 @@ class ColdSolver(ChainSolver):
         self.look(action[None])
 
 
-def part_rows(seed: int, axis_dims: int = 1, most: int = 20_000) -> list[dict[str, Any]]:
+def part_rows(
+    seed: int, axis_dims: int = 1, most: int = 20_000, resident: bool = False
+) -> list[dict[str, Any]]:
     """A part of a larger problem, by both; no row where there is none."""
     problem = random_part(seed, most, axis_dims)
+    if problem is not None and resident:
+        problem = with_residents(problem, seed)
     if problem is None:
         return []
-    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
-    assert isinstance(facts, ChainFacts)
-    assert isinstance(problem.space, ChainSpace)
-    solver = ColdSolver(problem, [ChainStructures(problem.space, facts)])
+    solver = ColdSolver(problem, [structures_of(problem)])
     return [_compared(problem, solver.run() == "optimal", solver.value)]
 
 
@@ -94,8 +103,8 @@ def _compared(problem: Problem, ended: bool, value: float) -> dict[str, Any]:
 def rows_of(given: Any, seed: int) -> Any:
     """The rows of a seed."""
     if given.parts:
-        return part_rows(seed, given.axis_dims)
-    return row_of(seed, given.uneven, given.axis_dims)
+        return part_rows(seed, given.axis_dims, resident=given.resident)
+    return row_of(seed, given.uneven, given.axis_dims, given.resident)
 
 
 def told(rows: list[Row], _: Any) -> bool:
@@ -122,6 +131,7 @@ TABLE = Table(
         "uneven": (False, "memories stand as several entries"),
         "axis_dims": (1, "dimensions that may share an axis"),
         "parts": (False, "parts of larger spaces, without a first value"),
+        "resident": (False, "some tensors are whole in the first memory"),
     },
     told=told,
 )

@@ -6,9 +6,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from cost_models import AcceleratorError, Axis, Chain, ChainLevel, Fanout, Widths, Wires
-from layers import Layer, LayerKind
-from maestro_env import Problem
+import cost_models
+from baselines.optimal.chain_structures import ChainStructures
+from cost_models import (
+    AcceleratorError,
+    Axis,
+    Chain,
+    ChainFacts,
+    ChainLevel,
+    Fanout,
+    Widths,
+    Wires,
+    chain_facts_of,
+)
+from layers import TENSORS, Layer, LayerKind
+from maestro_env import ChainSpace, Problem
 
 HELD = ("111", "101", "011", "110", "100", "010", "001")
 OBJECTIVES = ("edp", "energy", "latency", "edp", "latency*edp")
@@ -63,6 +75,35 @@ def random_part(seed: int, most: int, axis_dims: int = 1) -> Problem | None:
             only[parameter.name] = [parameter.choices[action[column]]]
     options = {"only": only, "axis_dims": axis_dims}
     return Problem(drawn.layer, drawn.accelerator, drawn.objective.name, drawn.cost_model, options)
+
+
+def with_residents(problem: Problem, seed: int) -> Problem | None:
+    """The same where some tensors are whole in the first memory, and tiles may have less of it.
+
+    None where it is not next to DRAM, or none of its tensors were drawn.
+    """
+    rng, home = np.random.default_rng((seed, 47)), problem.accelerator.levels[1]
+    held = [name for name, held in zip(TENSORS, home.holds, strict=True) if held]
+    some = [name for name in held if rng.random() < 0.6]
+    if not some:
+        return None
+    options = {**problem.cost_model.options, "resident": "+".join(some)}
+    model = cost_models.load("exact", **options)
+    space = problem.space.options
+    found = Problem(problem.layer, problem.accelerator, problem.objective.name, model, space)
+    costs = found.look(found.space.sample(64, rng)).costs
+    needs = np.sort(costs.column(f"bytes.{home.name}")[costs.feasible])
+    if len(needs) and rng.random() < 0.5:
+        found.limits[f"max_bytes.{home.name}"] = max(float(needs[len(needs) // 3]), 1.0)
+    return found
+
+
+def structures_of(problem: Problem) -> ChainStructures:
+    """The structures of a problem's space, with the facts that its bounds need."""
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
+    assert isinstance(facts, ChainFacts)
+    assert isinstance(problem.space, ChainSpace)
+    return ChainStructures(problem.space, facts)
 
 
 def random_layer(rng: np.random.Generator, tiny: bool = False) -> Layer:

@@ -27,6 +27,10 @@ from .chain.forms import chip_from as chip_from
 from .chain.forms import load_chip as load_chip
 from .chain.forms import mapping_from as mapping_from
 from .chain.forms import mapping_schema as mapping_schema
+from .chain.level_floors import LeastWork as LeastWork
+from .chain.level_floors import energy_floor as energy_floor
+from .chain.level_floors import offchip_cycles as offchip_cycles
+from .chain.level_moves import leakage_nj as leakage_nj
 from .chain.level_prices import ChainPrices as ChainPrices
 from .chain.level_prices import chain_prices as chain_prices
 from .chain.loops import Loop as Loop

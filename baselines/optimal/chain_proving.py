@@ -29,6 +29,11 @@ def cannot_prove_chain(problem: Problem) -> str | None:
             f"{', '.join(dict.fromkeys(unknown))} has no bounds on a chip that is a list of "
             "levels; use the method 'exhaustive' on a space that it can list"
         )
+    if getattr(problem.cost_model, "resident", "") and (problem.space.full or problem.space.uneven):
+        return (
+            "the bounds of a list of levels know of tensors that are resident where each memory "
+            "keeps all that it holds; expected a space that is neither full nor uneven"
+        )
     reason = refused(problem.space, problem.accelerator, problem.layer)
     if reason is not None:
         return reason

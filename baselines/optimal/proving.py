@@ -35,8 +35,6 @@ DEFAULT_MEMORY = 2 << 30
 def can_prove(problem: Problem) -> str | None:
     """Why the optimum of a problem cannot be proven by bounds; None where it can."""
     if isinstance(problem.accelerator, Chain):
-        if getattr(problem.cost_model, "resident", ""):
-            return "the bounds of a list of levels do not know of tensors that are resident"
         return cannot_prove_chain(problem)
     found = _bounded(problem)
     return found if isinstance(found, str) else None

@@ -34,13 +34,14 @@ def map_one(folder: Path, metric: str) -> dict[str, Any]:
 
 
 def plain(node: Any) -> dict[str, Any]:
-    """A node of a mapping as plain values."""
+    """A node of a mapping as plain values, with those inside."""
     said: dict[str, Any] = {"node": type(node).__name__}
-    for name in ("rank_variable", "tile_shape", "component", "tensors", "name"):
+    for name in ("rank_variable", "tile_shape", "component", "tensors", "name", "einsum"):
         value = getattr(node, name, None)
         if value is not None:
             said[name] = list(map(str, value)) if name == "tensors" else str(value)
-    return said
+    branches = getattr(node, "nodes", None)
+    return said if branches is None else said | {"nodes": list(map(plain, branches))}
 
 
 if __name__ == "__main__":

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from cost_models.buffers import Flags
 from cost_models.chain.chip import Chain, ChainLevel
@@ -41,27 +45,11 @@ def chain_floors(
     if padding_free:
         elements[INPUT] = real_inputs(layer)
     loaded = [n * (not here) for n, here in zip(elements, resident, strict=True)]
-    latency = max(-(-layer.macs // chip.peak_macs_per_cycle), _offchip_cycles(chip, loaded))
-    prices = {level.name: _least_prices(chip, level) for level in chip.levels if _stores(level)}
-    dram = prices[chip.levels[0].name]
-    energy = layer.macs * mac_nj(chip)
-    energy += sum(dram.read[t] * loaded[t] for t in (INPUT, FILTER))
-    energy += dram.write[OUTPUT] * loaded[OUTPUT]
-    for tensor, here in enumerate(resident):
-        energy += _held_nj(layer, chip, prices, tensor, elements, bypass, padding_free)
-        if here:  # one way less: into its level for inputs and filters, out of it for outputs
-            home = prices[chip.levels[1].name]
-            out = min(home.read[OUTPUT], home.read[PSUM])
-            price = out if tensor == OUTPUT else home.write[tensor]
-            energy -= price * elements[tensor]
-    areas = {name: found.area_um2 for name, found in prices.items()}
-    widths = (chip.widths.input, chip.widths.filter, chip.widths.psum)
-    for place, price in deliveries(chip, areas):
-        crossing = least_delivered(chip, place, layer, elements if place else loaded)
-        energy += price * sum(n * bits for n, bits in zip(crossing, widths, strict=True))
-    instances = [(prices[level.name], n) for level, n in chip.instances() if _stores(level)]
-    leakage = sum(n * found.leakage_uw for found, n in instances) / UW_PER_MW
+    latency = max(-(-layer.macs // chip.peak_macs_per_cycle), offchip_cycles(chip, loaded))
+    energy = energy_floor(LeastWork(layer.macs, elements, resident, bypass, padding_free), chip)
+    leakage = least_leakage_mw(chip)
     energy += leakage * latency / (chip.clock_mhz or CLOCK_MHZ)
+    areas = {name: found.area_um2 for name, found in _prices(chip).items()}
     return {
         "latency_cycles": float(latency),
         "energy_nj": float(energy),
@@ -71,18 +59,72 @@ def chain_floors(
     }
 
 
-def _stores(level: ChainLevel) -> bool:
-    return level.name == "DRAM" or level.is_memory
+class LeastWork(NamedTuple):
+    """What has to be done in any case: numbers, or arrays of many layers, or sums of layers.
+
+    Args:
+        macs: Multiply-accumulates.
+        elements: Elements of input, filter and output.
+        resident: Whether they are whole in the first level inside DRAM.
+        bypass: Whether mappings may have tensors bypass a memory that could hold them.
+        padding_free: Whether padding is not counted.
+    """
+
+    macs: Any
+    elements: Sequence[Any]
+    resident: Flags
+    bypass: bool = False
+    padding_free: bool = False
 
 
-def _offchip_cycles(chip: Chain, elements: list[int]) -> int:
+def energy_floor(work: LeastWork, chip: Chain) -> Any:
+    """Energy that no mapping goes below, but for leakage [nJ]; see :func:`chain_floors`."""
+    prices = _prices(chip)
+    elements, dram = work.elements, prices[chip.levels[0].name]
+    loaded = [n * (not here) for n, here in zip(elements, work.resident, strict=True)]
+    energy = work.macs * mac_nj(chip)
+    energy = energy + sum(dram.read[t] * loaded[t] for t in (INPUT, FILTER))
+    energy = energy + dram.write[OUTPUT] * loaded[OUTPUT]
+    for tensor, here in enumerate(work.resident):
+        energy = energy + _held_nj(work, chip, prices, tensor)
+        if here:  # one way less: into its level for inputs and filters, out of it for outputs
+            home = prices[chip.levels[1].name]
+            out = min(home.read[OUTPUT], home.read[PSUM])
+            price = out if tensor == OUTPUT else home.write[tensor]
+            energy = energy - price * elements[tensor]
+    areas = {name: found.area_um2 for name, found in prices.items()}
+    widths = (chip.widths.input, chip.widths.filter, chip.widths.psum)
+    for place, price in deliveries(chip, areas):
+        crossing = least_delivered(chip, place, work.macs, elements if place else loaded)
+        energy = energy + price * sum(n * bits for n, bits in zip(crossing, widths, strict=True))
+    return energy
+
+
+def least_leakage_mw(chip: Chain) -> float:
+    """Leakage of all memories [mW]; of the smallest there are where they have no capacity."""
+    prices = _prices(chip)
+    instances = [(prices[level.name], n) for level, n in chip.instances() if _stores(level)]
+    return float(sum(n * found.leakage_uw for found, n in instances) / UW_PER_MW)
+
+
+def offchip_cycles(chip: Chain, elements: Sequence[Any]) -> Any:
+    """Cycles of elements of input, filter and output over DRAM's port, at least."""
     dram, widths = chip.levels[0], chip.widths
     loads = elements[INPUT] * widths.input + elements[FILTER] * widths.filter
     results = elements[OUTPUT] * widths.output
     if dram.shared_bw:
         loads, results = loads + results, 0
     pairs = ((loads, dram.read_bw), (results, dram.write_bw))
-    return max(0 if rate is None else math.ceil(bits / rate) for bits, rate in pairs)
+    read, written = (0 if rate is None else np.ceil(bits / rate) for bits, rate in pairs)
+    return np.maximum(read, written)
+
+
+def _stores(level: ChainLevel) -> bool:
+    return level.name == "DRAM" or level.is_memory
+
+
+def _prices(chip: Chain) -> dict[str, LevelPrices]:
+    return {level.name: _least_prices(chip, level) for level in chip.levels if _stores(level)}
 
 
 def _least_prices(chip: Chain, level: ChainLevel) -> LevelPrices:
@@ -91,48 +133,39 @@ def _least_prices(chip: Chain, level: ChainLevel) -> LevelPrices:
     return prices_of(chip, level, smallest)
 
 
-def _held_nj(
-    layer: Layer,
-    chip: Chain,
-    prices: dict[str, LevelPrices],
-    tensor: int,
-    elements: list[int],
-    bypass: bool,
-    padding_free: bool,
-) -> float:
+def _held_nj(work: LeastWork, chip: Chain, prices: dict[str, LevelPrices], tensor: int) -> Any:
     """Energy of a tensor in the memories that hold it [nJ]."""
     holders = [place for place, level in enumerate(chip.inner, 1) if level.holds[tensor]]
-    served = []
+    served, elements = [], work.elements[tensor]
     for place in holders:
         level = prices[chip.levels[place].name]
+        macs = work.macs / _sharing(chip, place, tensor)
         if tensor == OUTPUT:
-            served.append(_sums_nj(layer, chip, level, place, elements[OUTPUT]))
+            served.append(_sums_nj(macs, chip, level, place, elements))
             continue
-        macs = layer.macs / _sharing(chip, place, tensor)
-        if padding_free and tensor == INPUT:
+        if work.padding_free and tensor == INPUT:
             macs = 0
-        reads = max(macs, elements[tensor])
-        served.append(level.read[tensor] * reads + level.write[tensor] * elements[tensor])
-    if bypass:
-        return float(min(served))
+        reads = np.maximum(macs, elements)
+        served.append(level.read[tensor] * reads + level.write[tensor] * elements)
+    if work.bypass:
+        return np.minimum.reduce(served)
     passed = 0.0
     for place in holders[:-1]:
         level = prices[chip.levels[place].name]
         part = min(level.read[tensor], level.read[PSUM] if tensor == OUTPUT else math.inf)
         into = min(level.write[tensor], level.write[PSUM] if tensor == OUTPUT else math.inf)
-        passed += (part + into) * elements[tensor]
-    return float(passed + served[-1])
+        passed = passed + (part + into) * elements
+    return passed + served[-1]
 
 
-def _sums_nj(layer: Layer, chip: Chain, level: LevelPrices, place: int, outputs: int) -> float:
+def _sums_nj(sums: Any, chip: Chain, level: LevelPrices, place: int, outputs: Any) -> Any:
     """Energy of the sums of all MACs in one memory: each is written, and read but for first ones.
 
     Every instance begins each of its sums without a read.
     """
     instances = math.prod(outside.fanout.units for outside in chip.levels[:place])
-    sums = layer.macs / _sharing(chip, place, OUTPUT)
-    reads = max(0.0, sums - outputs * instances)
-    return float(level.write[PSUM] * sums + level.read[PSUM] * reads)
+    reads = np.maximum(0.0, sums - outputs * instances)
+    return level.write[PSUM] * sums + level.read[PSUM] * reads
 
 
 def _sharing(chip: Chain, place: int, tensor: int) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from cost_models.chain.chip import Chain
 from cost_models.chain.level_prices import mac_area
 from cost_models.exact.nest import INPUT
 from cost_models.prices import wire_nj, wires_um2
-from layers import Layer
 
 Areas = Mapping[str, Any]
 """Area of one instance of each memory [um^2], by its name."""
@@ -48,7 +49,7 @@ def deliveries(chip: Chain, areas: Areas) -> list[tuple[int, float]]:
     return [(at, price) for at, price in found if price]
 
 
-def least_delivered(chip: Chain, place: int, layer: Layer, elements: Sequence[int]) -> list[int]:
+def least_delivered(chip: Chain, place: int, macs: Any, elements: Sequence[Any]) -> list[Any]:
     """Elements of each tensor that cross a fan-out, at least, sums among the outputs.
 
     Every element crosses each of them once. MACs take both operands and give up a sum each time, if
@@ -57,12 +58,12 @@ def least_delivered(chip: Chain, place: int, layer: Layer, elements: Sequence[in
     Args:
         chip: The chip.
         place: The level whose fan-out it is.
-        layer: The layer.
+        macs: Multiply-accumulates.
         elements: Elements of each tensor that move at all.
     """
     if place < len(chip.levels) - 1:
         return list(elements)
-    return [min(layer.macs, elements[INPUT]), layer.macs, layer.macs]
+    return [np.minimum(macs, elements[INPUT]), macs, macs]
 
 
 def has_wires(chip: Chain, place: int) -> bool:

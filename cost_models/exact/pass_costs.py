@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from cost_models.accelerator import Accelerator
 from cost_models.chain.chip import Chain
-from cost_models.chain.level_prices import prices_of
+from cost_models.chain.level_moves import LevelMoves, energy_of_moves, energy_of_sums
+from cost_models.chain.moves import EntryMoves
 from cost_models.cost_model import CostModel, CostModelError
 from cost_models.exact.figures import energy_nj
 from cost_models.exact.options import ExactOptions
-from cost_models.prices import UW_PER_MW, clock_of
 
 
 class Moved(NamedTuple):
@@ -47,12 +47,15 @@ def pass_cost(model: CostModel, chip: Accelerator | Chain, moved: Moved) -> tupl
     """
     _exact(model)
     read, _, written, _ = chip.widths
-    outer, inner, *_ = chip.levels if isinstance(chip, Chain) else chip.buffers()
-    rates = (outer.read_bw, outer.write_bw, inner.read_bw, inner.write_bw)
-    ways = zip(moved, (read, written, read, written), rates, strict=True)
-    latency = max(_cycles(elements, bits, rate) for elements, bits, rate in ways)
+    bits = [n * width for n, width in zip(moved, (read, written) * 2, strict=True)]
+    outer, home = _ports(chip)
+    latency = max(outer.cycles(*bits[:2]), home.cycles(*bits[2:]))
     if isinstance(chip, Chain):
-        return latency, _on_chain(chip, moved, latency)
+        dram, inside = (
+            LevelMoves(EntryMoves(input=into), EntryMoves(output=out))
+            for into, out in (moved[:2], moved[2:])
+        )
+        return latency, energy_of_moves(chip, latency, {0: dram, 1: inside})
     pairs = zip(moved, _COUNTS, strict=True)
     counts = {name: elements for elements, names in pairs for name in names}
     return latency, energy_of_counts(model, chip, latency, counts) if latency else 0.0
@@ -67,29 +70,55 @@ _COUNTS = (
 """The counts of what :class:`Moved` says."""
 
 
-def _cycles(elements: int, bits: int, rate: int | None) -> int:
-    return int(elements > 0) if rate is None else -(-elements * bits // rate)
+class _Port(NamedTuple):
+    """Bits a cycle in both directions; `shared`: of both together."""
+
+    read: int | None
+    write: int | None
+    shared: bool = False
+
+    def cycles(self, read: int, written: int) -> int:
+        """Cycles of bits read from a level, and written to it."""
+        if self.shared:
+            read, written = read + written, 0
+        return max(_cycles(read, self.read), _cycles(written, self.write))
+
+
+def _cycles(bits: int, rate: int | None) -> int:
+    return int(bits > 0) if rate is None else -(-bits // rate)
+
+
+def _ports(chip: Accelerator | Chain) -> list[_Port]:
+    """The ports of DRAM, and of L2 or the first level inside DRAM."""
+    if isinstance(chip, Chain):
+        return [_Port(one.read_bw, one.write_bw, one.shared_bw) for one in chip.levels[:2]]
+    return [_Port(one.read_bw, one.write_bw) for one in chip.buffers()]
 
 
 def filter_load_cost(
-    model: CostModel, chip: Accelerator, loads: Mapping[int, int]
+    model: CostModel, chip: Accelerator | Chain, loads: Mapping[int, int]
 ) -> tuple[float, float, float]:
     """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2.
 
     Args:
         model: The model with its options.
-        chip: The chip.
+        chip: The chip; of a list of levels, the first one inside DRAM is L2.
         loads: Elements that are brought at a time, and how often.
     """
-    width, rate = chip.widths.filter, chip.buffers()[0].read_bw
-    latency = sum(times * _cycles(size, width, rate) for size, times in loads.items())
+    width, port = chip.widths.filter, _ports(chip)[0]
+    latency = sum(times * port.cycles(size * width, 0) for size, times in loads.items())
     elements = sum(size * times for size, times in loads.items())
-    energy = energy_of_counts(model, chip, latency, {"dram_fil": elements})
+    brought = EntryMoves(filter=elements)
+    if isinstance(chip, Chain):
+        moves = {0: LevelMoves(reads=brought), 1: LevelMoves(writes=brought)}
+        energy = energy_of_moves(chip, latency, moves)
+    else:
+        energy = energy_of_counts(model, chip, latency, {"dram_fil": elements})
     return energy, float(latency), elements * width / 8
 
 
 def rescaling_cost(
-    model: CostModel, chip: Accelerator, sums: int, stats: int
+    model: CostModel, chip: Accelerator | Chain, sums: int, stats: int
 ) -> tuple[float, float]:
     """Energy [nJ] and latency [cycles] of scaling sums in L2 and of reading them to add to them.
 
@@ -97,13 +126,14 @@ def rescaling_cost(
 
     Args:
         model: The model with its options.
-        chip: The chip.
+        chip: The chip; of a list of levels, the first one inside DRAM is L2.
         sums: Elements that are added up.
         stats: Elements that say how they are scaled.
     """
-    both, port = sums + stats, chip.buffers()[1]
-    ways = ((both + sums, port.read_bw), (both, port.write_bw))
-    latency = max(_cycles(elements, chip.widths.psum, rate) for elements, rate in ways)
+    both = sums + stats
+    latency = _ports(chip)[1].cycles((both + sums) * chip.widths.psum, both * chip.widths.psum)
+    if isinstance(chip, Chain):
+        return energy_of_sums(chip, latency, sums, both), float(latency)
     # neither the PEs nor the wires to them see what is scaled
     scaled = {"l2r_psum": both + sums, "l2w_out": both, "l2w_out_tile": both}
     unseen = {"l1_skipped_out": both, "l1drain_out": -both}
@@ -134,16 +164,3 @@ def _exact(model: CostModel) -> ExactOptions:
     if isinstance(model, ExactOptions):
         return model
     raise CostModelError(f"cost model {model.name!r}: prices no counts, expected exact")
-
-
-def _on_chain(chip: Chain, moved: Moved, latency: int) -> float:
-    """Energy of a pass on a list of levels [nJ]."""
-    dram, home, *_ = (prices_of(chip, level, 0.0) for level in chip.levels)
-    energy = dram.read.input * moved.dram_read + dram.write.output * moved.dram_written
-    energy += home.read.input * moved.l2_read + home.write.output * moved.l2_written
-    leakage = sum(
-        count * prices_of(chip, level, 0.0).leakage_uw
-        for level, count in chip.instances()
-        if level.is_memory
-    )
-    return float(energy + leakage / UW_PER_MW * (latency / clock_of(chip)))

@@ -15,7 +15,7 @@ from itertools import permutations
 import numpy as np
 
 import cost_models
-from cost_models import energy_of_counts
+from cost_models import Accelerator, energy_of_counts
 from layers import TENSORS, Layer, LayerKind, footprint
 from mapper.certificate.relaxation import TIGHT
 from mapper.fusing.axis_plan import Piece
@@ -162,6 +162,7 @@ class _Prices:
     """
 
     def __init__(self, terms: GroupTerms, all_pes: bool) -> None:
+        assert isinstance(terms.chip, Accelerator)
         self._chip, self._all_pes = terms.chip, all_pes
         self._model = cost_models.load("exact", **terms.options)
         self.padding_free = terms.options.get("padding") == "free"

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from cost_models import Accelerator
+from cost_models import Accelerator, Chain
 from layers import KEEPS_SIZE, Layer, LayerKind, NetworkGraph
 from mapper.fusing.axis_plan import AxisLayer, AxisPlan, Piece, axis_plans
+from mapper.staying.rooms import can_stay, home_of
 from mapper.staying.shape_facts import Resident
 
 LONGEST = 4
-"""Layers of a group."""
+"""Layers of a group that is searched."""
 Outside = frozenset[tuple[int, str]]
 """What is whole in L2 of what a group reads and writes, by a layer's place and its tensor."""
 
@@ -136,7 +137,7 @@ class FusedTiling:
                 for column, times in self.columns.pieces[place].items():
                     yield _part(layer, row, column), steps * often * times
 
-    def room_bits(self, group: FusedGroup, chip: Accelerator, place: int) -> int:
+    def room_bits(self, group: FusedGroup, chip: Accelerator | Chain, place: int) -> int:
         """What tensors of the group take of L2 during a layer [bits]."""
         taken = sum(filter_bits(group, chip, other, self.columns) for other in self.filters)
         for tensor in range(len(group.layers) - 1):
@@ -170,7 +171,7 @@ def filter_loads(group: FusedGroup, place: int, columns: AxisPlan) -> dict[int, 
     return {each * piece.outputs: times for piece, times in columns.pieces[place].items()}
 
 
-def filter_bits(group: FusedGroup, chip: Accelerator, place: int, columns: AxisPlan) -> int:
+def filter_bits(group: FusedGroup, chip: Accelerator | Chain, place: int, columns: AxisPlan) -> int:
     """What a layer's filter that stays takes of L2 [bits]."""
     return max(filter_loads(group, place, columns)) * chip.widths.filter
 
@@ -195,13 +196,20 @@ def resident_of(
     return frozenset(found)
 
 
-def groups_of(graph: NetworkGraph, chip: Accelerator) -> dict[int, list[FusedGroup]]:
-    """The groups of two to four layers, one after another, that begin at each node's place."""
+def groups_of(
+    graph: NetworkGraph, chip: Accelerator | Chain, longest: int = LONGEST
+) -> dict[int, list[FusedGroup]]:
+    """The groups of two or more layers, one after another, that begin at each node's place.
+
+    On a chip whose level next to DRAM does not hold what is between layers there are none.
+    """
     found: dict[int, list[FusedGroup]] = {}
+    if not can_stay(home_of(chip)):
+        return found
     for place, node in enumerate(graph.nodes):
         places = [place] if node.layer is not None else []
         for end in range(place + 1, len(graph.nodes)):
-            if not places or len(places) == LONGEST or not _linked(graph, places, end):
+            if not places or len(places) == longest or not _linked(graph, places, end):
                 break
             if graph.nodes[end].layer is not None:
                 places.append(end)
@@ -266,7 +274,7 @@ def _axes(layer: Layer, before: Layer | None) -> tuple[AxisLayer, AxisLayer]:
     )
 
 
-def _group(graph: NetworkGraph, places: Sequence[int], chip: Accelerator) -> FusedGroup:
+def _group(graph: NetworkGraph, places: Sequence[int], chip: Accelerator | Chain) -> FusedGroup:
     nodes = [graph.nodes[place] for place in places]
     shapes = [node.layer.renamed("") for node in nodes if node.layer is not None]
     axes = [_axes(shapes[0], None), *(_axes(b, a) for a, b in pairwise(shapes))]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cost_models import Chain
 from layers import TENSORS, Layer
 from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
 from mapper.fusing.group_costs import GroupCosts, GroupTilings
@@ -13,7 +14,7 @@ from mapper.fusing.group_steps import GroupSteps
 from mapper.fusing.group_terms import outside_of
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.network_result import LayerPart, NetworkResult, NodeResult
-from mapper.staying.rooms import Stays, taken_bits
+from mapper.staying.rooms import Stays, can_stay, home_of, taken_bits
 from mapper.staying.shape_facts import KnownMapping, Resident, SumWeights
 from mapper.staying.stay_proof import drawn
 from mapper.staying.stay_schedule import Groups, StaySchedule
@@ -22,6 +23,8 @@ AT_ONCE = 8
 """Tilings of a group that are looked at together."""
 MOST_LOOKED = 400
 """Tilings of a group, with what is in L2 beside it, that are looked at."""
+MOST_PROOFS = 64
+"""Proofs on a list of levels after which groups have none that are known to run."""
 
 
 @dataclass
@@ -32,7 +35,7 @@ class FusedProblem(NetworkProblem):
         super().__post_init__()
         self._groups: dict[tuple[int, int], FusedGroup] = {
             (place, group.nodes): group
-            for place, groups in groups_of(self.graph, self.setting.two_levels).items()
+            for place, groups in groups_of(self.graph, self.setting.chip).items()
             for group in groups
         }
         self._lengths: dict[int, list[int]] = {}
@@ -45,6 +48,9 @@ class FusedProblem(NetworkProblem):
     @property
     def why_alone(self) -> str:
         """See :meth:`NetworkProblem.why_alone`; of what was looked at."""
+        home = home_of(self.setting.chip)
+        if not can_stay(home):
+            return f"no layers are fused: {home.name} does not hold what is between them"
         if not self._groups:
             return "no layers are fused: none alone reads what the one before it writes"
         least = min((one.taken.min() for one in self._tilings.values()), default=math.inf)
@@ -52,7 +58,7 @@ class FusedProblem(NetworkProblem):
             return "no layers are fused: there is no more to gain than the gap"
         return (
             f"no layers are fused: between them the smallest fused tile needs {least / 8:,g} B of "
-            f"L2, which has {self.costs.capacity / 8:,g} B"
+            f"{home.name}, which has {self.costs.capacity / 8:,g} B"
         )
 
     def costs_of(self, place: int, length: int, taken: Stays, weights: SumWeights) -> GroupCosts:
@@ -129,9 +135,11 @@ class FusedProblem(NetworkProblem):
     def parts(self, may: StaySchedule, weights: SumWeights) -> Iterator[LayerPart]:
         """See :meth:`NetworkProblem.parts`; of groups those of the tiling that may be cheapest."""
         yield from super().parts(may, weights)
+        enough = isinstance(self.setting.chip, Chain) and len(self._made) >= MOST_PROOFS
         for place, length in may.groups:
-            best = self.costs_of(place, length, may.stays[place], weights).best(upper=False)
-            if best is not None:
+            costs = self.costs_of(place, length, may.stays[place], weights)
+            best = costs.best(upper=False)
+            if best is not None and not (enough and costs.upper() < math.inf):
                 for number, part in best[2]:
                     self._draw(part, weights)
                     at = place + self._groups[place, length].places[number]

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cost_models import energy_of_counts
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, filter_bits, resident_of
 from mapper.fusing.group_terms import GroupTerms, Part
-from mapper.fusing.part_floors import COUNTS, PartFloors
+from mapper.fusing.part_floors import PartFloors, WorkPrices
 from mapper.staying.node_costs import NodeCosts
 from mapper.staying.shape_facts import SumWeights
 from marl_common import FloatArray, IntArray
@@ -43,7 +42,7 @@ class GroupTilings(GroupTerms):
     def __init__(
         self, setting: StaySetting, group: FusedGroup, outside: Outside, counted: bool
     ) -> None:
-        super().__init__(setting.two_levels, setting.options, group, outside, counted)
+        super().__init__(setting.chip, setting.options, group, outside, counted)
 
     def tiling(self, number: int) -> FusedTiling:
         """A tiling by its number."""
@@ -63,39 +62,25 @@ class GroupTilings(GroupTerms):
         )  # fmt: skip
 
     @cached_property
-    def _prices(self) -> dict[str, float]:
-        """Energy of a MAC with its accesses, and of an element moved once [nJ]."""
-        return {
-            name: energy_of_counts(self._model, self.chip, 0, dict.fromkeys(some, 1))
-            for name, some in COUNTS.items()
-        }
-
-    @cached_property
-    def _leak(self) -> float:
-        """What all PEs leak in a cycle [nJ]."""
-        return energy_of_counts(self._model, self.chip, 1, {})
-
-    @cached_property
     def floors(self) -> tuple[FloatArray, FloatArray]:
         """Energy [nJ] and latency [cycles] of all tilings at least."""
         rows, columns = self.group.row_plans, self.group.column_plans
+        prices = WorkPrices(self.chip, self.options)
         energy, latency = np.zeros(self._shape), np.zeros(self._shape)
         for (number, keys), place in product(
             enumerate(self.group.key_tiles), range(len(self.group.layers))
         ):
             pieces = ([plan.pieces[place] for plan in plans] for plans in (rows, columns))
             along, across = pieces
-            cuts = [(PartFloors(layer, self.chip, along, across), often)
+            cuts = [(PartFloors(layer, prices, along, across), often)
                     for layer, often in self.group.cuts(place, keys)]  # fmt: skip
             loads = np.array([self.loads(plan, place)[:2] for plan in columns])
             for chosen, filters in enumerate(self.filters):
                 at = number, chosen
                 resident = resident_of(self.group, place, filters, self.outside, keys)
                 for least, often in cuts:
-                    cycles = least.cycles(resident)
-                    latency[at] += often * cycles
-                    each = least.energy(resident, self._prices) + cycles * self._leak
-                    energy[at] += often * each
+                    latency[at] += often * least.cycles(resident)
+                    energy[at] += often * least.energy(resident)
                 if place in filters:
                     energy[at] += loads[:, 0]
                     latency[at] += loads[:, 1]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import cost_models
-from cost_models import Accelerator, Moved, filter_load_cost, pass_cost, rescaling_cost
+from cost_models import Accelerator, Chain, Moved, filter_load_cost, pass_cost, rescaling_cost
 from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import (
     FusedGroup,
@@ -24,7 +24,7 @@ from mapper.fusing.fused_group import (
 )
 from mapper.staying.network_result import LayerPart
 from mapper.staying.placement import Placement
-from mapper.staying.rooms import Stays
+from mapper.staying.rooms import Stays, home_of
 
 Part = tuple[int, LayerPart]
 """A layer's place in its group, and what it computes in some of the fused tiles."""
@@ -61,7 +61,7 @@ class GroupTerms:
 
     def __init__(
         self,
-        chip: Accelerator,
+        chip: Accelerator | Chain,
         options: Mapping[str, Any],
         group: FusedGroup,
         outside: Outside,
@@ -70,7 +70,8 @@ class GroupTerms:
         self.chip, self.options, self.group, self.outside = chip, options, group, outside
         self._counted = counted
         self._model = cost_models.load("exact", **options)
-        places = [n for n in range(len(group.layers)) if (n, "filter") not in outside]
+        held = home_of(chip).holds[1]
+        places = [n for n in range(len(group.layers)) if held and (n, "filter") not in outside]
         self.filters = [
             frozenset(some) for count in range(len(places) + 1)
             for some in combinations(places, count)

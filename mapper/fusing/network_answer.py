@@ -25,7 +25,7 @@ from mapper.staying.filter_costs import FilterCosts
 from mapper.staying.kept_network import OBJECTIVES, check_inputs, check_keep
 from mapper.staying.network_result import LayerPart, NetworkResult, NodeResult
 from mapper.staying.node_costs import NodeCosts
-from mapper.staying.rooms import Stays, taken_bits
+from mapper.staying.rooms import Stays, home_of, taken_bits
 from mapper.staying.shape_facts import KnownMapping, Resident
 from mapper.staying.stay_proof import StaySetting
 
@@ -58,13 +58,14 @@ class NetworkAnswer:
         check_keep(chip, "exact", answer.objective, fuse)
         check_inputs(chip, answer.inputs, fuse)
         self.answer, self.graph, self.model = answer, graph, model
+        self.home = home_of(chip).name
         self.setting = StaySetting(chip, dict(answer.cost_model_options))
         counted = answer.passes == "counted"
         self.costs = NodeCosts(graph, self.setting, counted)
         if answer.inputs > 1:
             self.costs = FilterCosts(graph, self.setting, counted, {}, answer.inputs)
         self._staying = self._stays()
-        self._groups = {} if answer.tiles is None else groups_of(graph, self.setting.two_levels)
+        self._groups = {} if answer.tiles is None else groups_of(graph, chip)
         self._knowns: dict[tuple[Layer, Resident, str], KnownMapping] = {}
 
     def _stays(self) -> Stays:
@@ -151,7 +152,7 @@ class NetworkAnswer:
         if left < 0:
             raise AnswerError(
                 f"node {self.graph.nodes[first].name}: tensors that stay need {-left / 8:g} B of "
-                "L2 more than there is"
+                f"{self.home} more than there is"
             )
         return taken
 
@@ -233,7 +234,7 @@ class NetworkAnswer:
             if part.room <= 0:
                 raise AnswerError(
                     f"node {node.name}: what is fused with it needs {left / 8 - part.room:g} B of "
-                    f"L2, which has {left / 8:g} B"
+                    f"{self.home}, which has {left / 8:g} B"
                 )
             own = next(given[place], None)
             _check_part(part, own, node)

@@ -193,18 +193,12 @@ def check_keep(
     """The chip, if tensors can stay on it.
 
     Raises:
-        KeepError: The model is not `exact`, the objective is none of a network's, or layers may be
-            fused and the chip is a list of levels.
+        KeepError: The model is not `exact`, or the objective is none of a network's.
     """
     if cost_model != "exact":
         raise KeepError(
             f"{option}: cost model {cost_model!r} does not price what moves between layers, "
             "expected exact"
-        )
-    if option == "--fuse tiles" and isinstance(chip, Chain):
-        raise KeepError(
-            f"{option}: expected a chip of two levels, L2 and L1, but the accelerator is a list of "
-            "levels; --fuse keep takes it"
         )
     if objective not in OBJECTIVES:
         raise KeepError(
@@ -236,10 +230,11 @@ def keep_network(
         UnmappableError: A layer has no mapping.
         NetworkStoppedError: Proofs were stopped.
     """
-    if fused is not None and home_of(problem.setting.chip).capacity_bits is None:
+    home = home_of(problem.setting.chip)
+    if fused is not None and can_stay(home) and home.capacity_bits is None:
         raise KeepError(
-            "--fuse tiles: L2 has no capacity, so that every tensor may stay whole; expected "
-            "--fuse keep"
+            f"--fuse tiles: {home.name} has no capacity, so that every tensor may stay whole; "
+            "expected --fuse keep"
         )
     terms = problem.graph, problem.setting, problem.run, problem.counted, problem.gap
     if inputs > 1:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     LoopMapping = TwoLevelMapping | ChainMapping
 
-SEARCHED, BOXES = 5_000, 5_000_000
-"""On a list of levels: samples of a search where there is no proof, and boxes of one."""
+SEARCHED, BOXES, PART_BOXES = 5_000, 5_000_000, 500_000
+"""On a list of levels: samples of a search where there is no proof, boxes of one, and of one with
+tensors on the chip, of which there are many."""
 DRAWN = 64
 """Mappings that agents propose to start a proof from, where no other is known."""
 
@@ -157,7 +158,7 @@ class StayProof(Experiment):
 
     def spec(self) -> dict[str, Any]:
         """See :class:`Experiment`."""
-        effort = {"samples": SEARCHED, "boxes": BOXES}
+        effort = {"samples": SEARCHED, "boxes": self._boxes}
         return {
             "layer": to_fields(self.layer.renamed("")),
             "chip": self.setting.chip.to_dict(),
@@ -169,6 +170,10 @@ class StayProof(Experiment):
             "weights": list(self.weights),
             **(effort if isinstance(self.setting.chip, Chain) else {}),
         }
+
+    @property
+    def _boxes(self) -> int:
+        return PART_BOXES if self.resident else BOXES
 
     def run(self, context: Context) -> dict[str, Any]:
         """Prove it.
@@ -184,7 +189,7 @@ class StayProof(Experiment):
                 problem,
                 start=self._fitting(problem) or drawn(problem),
                 gap=self.setting.gap,
-                boxes=BOXES if isinstance(self.setting.chip, Chain) else None,
+                boxes=self._boxes if isinstance(self.setting.chip, Chain) else None,
                 progress=lambda step: context.progress(0, step.value),
             )
         except baselines.ProveError:  # no bounds know the problem
@@ -229,9 +234,9 @@ class StayProof(Experiment):
         """Add what was proven to what is known of the shape."""
         from cost_models import mapping_from
 
-        bound = result["bound"] * (self.weights.energy or 1.0)
-        if result["status"] == "empty":  # not where boxes ended before there was a mapping
-            bound = math.inf
+        bound = math.inf
+        if result["status"] != "empty":  # also where boxes ended before there was a mapping
+            bound = result["bound"] * (self.weights.energy or 1.0)
         if isinstance(self.setting.chip, Chain) and self.weights == BOTH:
             facts.products.setdefault(self.resident, []).append((self.room, bound))
         else:

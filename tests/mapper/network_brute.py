@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cost_models import Mapping
+from cost_models import Accelerator, Chain, ChainMapping, Mapping
 from layers import Layer, LayerKind, NetworkGraph
 from maestro_env import Problem
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of, resident_of
@@ -166,12 +166,13 @@ class NetworkBrute:
         places = range(len(group.layers))
         found: Points = []
         tilings = GroupTilings(self.setting, group, frozenset(outside), counted=False)
+        stay = (False, True) if home_of(self.chip).holds[1] else (False,)
         for rows, columns, keys, *stays in product(
-            group.row_plans, group.column_plans, group.key_tiles, *[(False, True)] * len(places)
+            group.row_plans, group.column_plans, group.key_tiles, *[stay] * len(places)
         ):
             filters = frozenset(n for n in places if stays[n])
             tiling = FusedTiling(rows, columns, filters, keys)
-            rooms = [left - tiling.room_bits(group, self.setting.two_levels, n) for n in places]
+            rooms = [left - tiling.room_bits(group, self.chip, n) for n in places]
             if (tiling.tiles == 1 and not keys) or min(rooms) <= 0:
                 continue
             sums: Points = [tilings.sums(tiling)[:2]]
@@ -200,22 +201,38 @@ class NetworkBrute:
     def _load(self, elements: int) -> tuple[float, float]:
         """Energy and latency to bring a filter into L2: what a layer saves if it is there.
 
-        PEs leak for as long as it takes, at a rate that mappings differ by on a slower chip.
+        PEs leak for as long as it takes, at a rate that chips of two speeds differ by.
         """
         if elements not in self._loads:
-            layer, chip = Layer.gemm("", M=1, N=elements, K=1), self.setting.two_levels
-            one = Mapping(("KCYXRS", "KCYXRS"), ("C", "C"), ({"K": 1}, {"K": 1}), 1)
-            slower = replace(self.setting, chip=replace(chip, noc_bw=1, offchip_bw=1))
-            ways = ((self.setting, ""), (self.setting, ["filter"]), (slower, ""))
-            dram, here, slow = (
+            layer, chip = Layer.gemm("", M=1, N=elements, K=1), self.chip
+            level = chip.levels[0] if isinstance(chip, Chain) else chip.buffers()[0]
+            one, rate = self._any_mapping(layer), level.read_bw
+            slower, faster = (replace(self.setting, chip=self._of_speed(n)) for n in (1, 8))
+            ways = ((self.setting, ""), (self.setting, ["filter"]), (slower, ""), (faster, ""))
+            there, here, slow, fast = (
                 setting.known(layer, frozenset(resident), one) for setting, resident in ways
             )
-            leak = (slow.energy - dram.energy) / (slow.latency - dram.latency or 1)
-            rate = chip.buffers()[0].read_bw
+            leak = (slow.energy - fast.energy) / (slow.latency - fast.latency)
             cycles = 1 if rate is None else -(-elements * chip.widths.filter // rate)
-            spent = leak * (cycles - dram.latency + here.latency)
-            self._loads[elements] = dram.energy - here.energy + spent, cycles
+            spent = leak * (cycles - there.latency + here.latency)
+            self._loads[elements] = there.energy - here.energy + spent, cycles
         return self._loads[elements]
+
+    def _of_speed(self, elements: int) -> Accelerator | Chain:
+        """The chip with so many elements a cycle from DRAM."""
+        if isinstance(self.chip, Chain):
+            dram, *others = self.chip.levels
+            return replace(self.chip, levels=(replace(dram, read_bw=8 * elements), *others))
+        return replace(self.chip, noc_bw=elements, offchip_bw=elements)
+
+    def _any_mapping(self, layer: Layer) -> Mapping | ChainMapping:
+        """A mapping of a product with one row, which reads each filter element once."""
+        if not isinstance(self.chip, Chain):
+            return Mapping(("KCYXRS", "KCYXRS"), ("C", "C"), ({"K": 1}, {"K": 1}), 1)
+        problem = self.setting.problem(layer, frozenset(), math.inf, ENERGY)
+        looked = problem.look(problem.space.sample(200, 0))
+        found: ChainMapping = looked.mappings[int(np.flatnonzero(looked.feasible)[0])]
+        return found
 
 
 @cache

@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from cost_models import Accelerator, load_chip
+from cost_models import Accelerator, Chain, load_chip
 from layers import Layer, NetworkGraph, NodeKind
 from layers.graph_builder import GraphBuilder
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of
@@ -100,6 +101,23 @@ def small_chain(seed: int) -> tuple[NetworkGraph, StaySetting]:
         built = graph.graph()
         if all(one.macs <= 72 for one in built.layers) and possible(built, setting, 50, seed):
             return built, setting
+
+
+def deep_setting(l2_bytes: int, filters: bool) -> StaySetting:
+    """A list of levels whose first one inside DRAM has so many bytes, and filters or none."""
+    home = ["input", "filter", "output"] if filters else ["input", "output"]
+    port, plain = {"read_bw": 32, "write_bw": 32}, {"double_buffer": False}
+    inner: list[dict[str, Any]] = [{"name": "Pe", "bytes": 8, **plain}]
+    if not filters:
+        inner = [{"name": "Weights", "bytes": 4, "holds": ["filter"], **plain},
+                 {"name": "Sums", "bytes": 4, "holds": ["output"], **plain}]  # fmt: skip
+    levels = [
+        {"name": "DRAM", "read_bw": 16, "write_bw": 16},
+        {"name": "Glb", "bytes": l2_bytes, "holds": home, "fanout": {"axes": [2], "dims": "KY"},
+         **port, **plain},
+        *inner,
+    ]  # fmt: skip
+    return StaySetting(Chain.from_dict({"levels": levels}), space={"tiles": "divisors"})
 
 
 def long_attention(seed: int) -> tuple[NetworkGraph, StaySetting]:

@@ -228,7 +228,7 @@ DEEP_LIES: Lies = {name: LIES[name] for name in ("a lower value", "less stays")}
         lambda c: replace(
             c, parts=(*c.parts, in_problem(cost_model_options={"cycle_nj": 2.0})(c.parts[0]))
         ),
-        "shape-2: its (objective|cost_model_options) is not that",
+        "shape-[0-9]+: its (objective|cost_model_options) is not that",
     ),
     "a part's room": (of_all(limits={"max_bytes.Sums": 2.0}), "shape-1: its limits is not that"),
 }  # fmt: skip

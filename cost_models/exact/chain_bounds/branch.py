@@ -72,7 +72,8 @@ class ChainBrancher(ChoiceCosts):
         node = self.root()
         options = self._options(node, below)
         self.combine(options)
-        tiles, figures = [], []
+        tiles = [np.empty((0, len(options)), np.int64)]  # where none has room
+        figures = [np.empty((3, 0))]
         for bound, after in self._bounds(node, options):
             may = bound < below
             off = len(after["ports"])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any, NamedTuple
 
+from cost_models.buffers import TENSORS, Flags
 from cost_models.chain.chip import Chain, ChainLevel
 from cost_models.chain.level_prices import mac_nj, prices_of
 from cost_models.chain.wires import deliveries
@@ -42,6 +44,9 @@ class ChainFacts:
         limits: Largest bits of an instance of a memory, by its name.
         entries: Of uneven mappings, each entry's memory and what it keeps of it, from the outermost
             one; none where every memory stands once and keeps all that it holds.
+        residents: Whether input, filter and output are whole in the first memory inside DRAM:
+            nothing of them crosses DRAM's port, and they take no room there. Then DRAM's port
+            takes no time in bounds.
     """
 
     layer: Layer
@@ -51,6 +56,7 @@ class ChainFacts:
     stepwise: bool = True
     limits: dict[str, float] = field(default_factory=dict)
     entries: tuple[tuple[str, tuple[bool, ...]], ...] = ()
+    residents: Flags = (False, False, False)
 
     @cached_property
     def memories(self) -> tuple[ChainLevel, ...]:
@@ -118,6 +124,14 @@ class ChainFacts:
                 read, write, leakage = found[m].read, found[m].write, found[m].leakage_uw
                 read, write = read._replace(output=read.psum), write._replace(output=write.psum)
                 found[m] = LevelPrices(read, write, leakage)
+        for t in compress((INPUT, FILTER, OUTPUT), self.residents):
+            parts = dict.fromkeys(["output", "psum"] if t == OUTPUT else [TENSORS[t]], 0.0)
+            dram, home = found[0], found[1]
+            found[0] = replace(
+                dram, read=dram.read._replace(**parts), write=dram.write._replace(**parts)
+            )
+            if t != OUTPUT:
+                found[1] = replace(home, write=home.write._replace(**parts))
         return tuple(found)
 
     @property
@@ -183,6 +197,8 @@ class ChainFacts:
             copies = level.buffer.copies if self.doubled else (1, 1, 1)
             mine = [q for q in range(1, m + 1) if self.memories[q] is level]
             held = [any(self.keeps[q][t] for q in mine) for t in range(3)]
+            if m == 1:  # what is whole there has its room apart
+                held = [kept and not here for kept, here in zip(held, self.residents, strict=True)]
             each = [w * c if held[t] else 0 for t, (w, c) in
                     enumerate(zip(widths, copies, strict=True))]  # fmt: skip
             rooms = [

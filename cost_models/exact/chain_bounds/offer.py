@@ -52,6 +52,7 @@ def chain_facts_of(
         model.halo_time == "retain",
         model.latency == "stepwise",
         most,
+        residents=model.residents,
     )
 
 

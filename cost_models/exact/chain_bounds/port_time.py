@@ -51,7 +51,7 @@ class PortTime:
     def _all_lanes(self) -> Iterator[Lane]:
         served = self.facts.chip.levels[-1].is_memory  # what it gives to its MACs takes no time
         for m, level in enumerate(self.facts.memories):
-            if not self.facts.has_port(m) or (served and m == self.facts.depth):
+            if not self._has_time(m) or (served and m == self.facts.depth):
                 continue
             if level.read_bw is not None:
                 yield Lane(m, level.read_bw, (0, 1) if level.shared_bw else (0,))
@@ -70,9 +70,13 @@ class PortTime:
             q
             for m in range(1, self.facts.depth + 1)
             for t in TENSORS_IN if self.facts.keeps[m][t]
-            for q in range(self.facts.keeper(t, m), m) if self.facts.has_port(q)
+            for q in range(self.facts.keeper(t, m), m) if self._has_time(q)
         }  # fmt: skip
         return sorted(found)
+
+    def _has_time(self, m: int) -> bool:
+        """Whether a memory has a port whose time counts."""
+        return self.facts.has_port(m) and (m > 0 or not any(self.facts.residents))
 
     def fill_ports(self) -> None:
         """Work out tables of what ports take that have a limit, and of steps that wait for them."""

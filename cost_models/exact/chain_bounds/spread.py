@@ -191,6 +191,8 @@ class ChainSpread:
             add[keeper] += price if last else 2 * price  # what is given first is paid for elsewhere
             if last and m <= facts.depth:
                 fills[m][OUTPUT] += price
+        if facts.residents[OUTPUT]:  # they do not leave the first memory
+            add[0], once[1] = 0.0, prices[1].write.output
         serve = [0.0 if t == OUTPUT else prices[facts.innermost[t]].read[t] for t in range(3)]
         return MoveCosts(reads, fills, serve, add, once)
 
