@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import permutations
 
 import numpy as np
@@ -140,6 +140,7 @@ class _Axis:
         pads = int(padding_free)
         keys = sorted({(p.outputs, pads * (p.low + p.high)) for plan in plans for p in plan})
         self.outputs, self.pads = np.array(keys).T
+        self.extents = tuple(outputs for outputs, _ in keys)
         self.times = np.zeros((len(plans), len(keys)))
         for number, plan in enumerate(plans):
             for p, times in plan.items():
@@ -193,7 +194,7 @@ class _Prices:
         """The same of a part for each piece of rows and columns."""
         sizes, chip = _sizes(layer, rows, columns), self._chip
         macs = sizes["output"] * (layer.macs // layer.output_size)
-        steps = least_steps(layer, rows.outputs, columns.outputs, chip.num_pes)
+        steps = least_steps(layer, rows.extents, columns.extents, chip.num_pes)
         cycles = np.ceil(steps * TIGHT / chip.simd_lanes)
         outer, outside = chip.buffers()[0], [name for name in TENSORS if name not in resident]
         width = {"input": chip.widths.input, "filter": chip.widths.filter,
@@ -240,7 +241,10 @@ def _sizes(layer: Layer, rows: _Axis, columns: _Axis) -> dict[str, FloatArray]:
     }
 
 
-def least_steps(layer: Layer, rows: FloatArray, columns: FloatArray, pes: int) -> FloatArray:
+@lru_cache(maxsize=256)
+def least_steps(
+    layer: Layer, rows: tuple[int, ...], columns: tuple[int, ...], pes: int
+) -> FloatArray:
     """MACs of the busiest PE at least, for other rows and columns of outputs: ``(rows, columns)``.
 
     One dimension is spread over the clusters, and one, maybe the same, over the PEs of a cluster.
@@ -250,7 +254,7 @@ def least_steps(layer: Layer, rows: FloatArray, columns: FloatArray, pes: int) -
         extent for at, extent in enumerate(layer.extents) if at not in (2, 6 if product else 3)
     ]
     extents = [np.full((1, 1), float(extent)) for extent in fixed if extent > 1]
-    extents += [rows[:, None].astype(float), columns[None, :].astype(float)]
+    extents += [np.array(rows, float)[:, None], np.array(columns, float)[None, :]]
     work = np.ones((len(rows), len(columns)))
     for extent in extents:
         work = work * extent

@@ -294,6 +294,10 @@ def test_the_command_line_writes_and_checks_them(
     assert "keys: got 5" in printed("validate --certificate net.cert", code=1)
     edit(tmp_path / "net.cert", "kept.json", groups=[one | {"halo": ["some", "again"]}])
     assert said("validate --certificate net.cert")[0] == 2
-    code, _, err = said(f"{TILES} --inputs 4 --certificate net.cert")
-    assert code == 2
-    assert "--inputs 4: filters stay with --fuse keep, not with --fuse tiles" in err
+    for more, says in (
+        (f"{TILES} --inputs 4", "--inputs 4: filters stay with --fuse keep, not with --fuse tiles"),
+        ("search --network net.yaml --fuse tiles -a simba", "the accelerator is a list of levels"),
+    ):
+        code, _, err = said(f"{more} --certificate net.cert")
+        assert code == 2
+        assert says in " ".join(err.split())
