@@ -21,6 +21,7 @@ RUNS = "mpe-measured.jsonl"
 STEPS = {
     "sizes": paper_shares.sizes,
     "profiles": paper_shares.profiles,
+    "neighbors": paper_shares.neighbors,
     "rewards": paper_training.rewards,
 }
 """What each step makes: see its function."""
@@ -34,6 +35,7 @@ def main() -> None:
         unfinished=(Path, "store of training runs under way"),
         agents=([int], "sizes of the profiles"),
         repeats=(int, "cycles of a profile"),
+        rounds=(int, "processes of each variant, in turn"),
         seeds=(int, "seeds of the training runs"),
         trained=([int], "sizes of the training runs"),
     )
