@@ -79,11 +79,7 @@ class ExportForm:
 def export(
     *,
     source: Annotated[
-        Path | None,
-        typer.Argument(
-            help="Folder of `mapper search --out`, of a layer or of a network with fused layers.",
-            show_default="none",
-        ),
+        Path | None, typer.Argument(help="Folder of `mapper search --out`.", show_default="none")
     ] = None,
     target: ExportTarget,
     stored: StoredSearch,

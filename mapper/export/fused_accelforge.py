@@ -165,7 +165,7 @@ def _projection(group: FusedNests, place: int, tensor: str) -> dict[str, str]:
         found = {RANK[dim].upper(): [(1, dim)] for dim in depends}
     else:
         wide = "C" if read or layer.depthwise else "K"
-        found = {"A": [(1, wide), (nest.extents.get(wide, 1), "G")], "N": [(1, "N")]}
+        found = {"A": [(1, wide)], "G": [(1, "G")], "N": [(1, "N")]}
         found["H"] = [(layer.stride_y, "Y"), (layer.dilation_y, "R")] if read else [(1, "Y")]
         found["W"] = [(layer.stride_x, "X"), (layer.dilation_x, "S")] if read else [(1, "X")]
     terms = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from cost_models import Accelerator, Chain
@@ -123,6 +123,14 @@ def _check(source: GroupSource) -> None:
             raise ExportError(
                 f"{source.where}: {NO_WORDS} {axis} that are kept for the next fused tile; one "
                 "loop would step through each layer's own dimension"
+            )
+    layers = [step.node.layer for step in source.steps if step.node.layer is not None]
+    for before, after in pairwise(layers):
+        written = before.C if before.depthwise else before.K
+        if (written, before.groups) != (after.C, after.groups):
+            raise ExportError(
+                f"{source.where}: {NO_WORDS} channels that {before.name} writes in "
+                f"{before.groups} groups and {after.name} reads in {after.groups}"
             )
     chip = source.chip if isinstance(source.chip, Chain) else source.chip.to_levels()
     home, *inner = chip.inner

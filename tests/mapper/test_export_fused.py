@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import yaml
 
-from benchmarks import export_counts
+from benchmarks import export_counts, export_groups
 from benchmarks.export_groups import KINDS, group_cases, random_group
 from benchmarks.frame import known
 from cost_models import load_chip
-from layers import TENSORS
+from layers import TENSORS, Layer, NetworkGraph
+from layers.graph_builder import GraphBuilder
 from mapper.export.fused_accelforge import ForgeSequential, FusedNests, fused_files, fused_nodes
+from mapper.export.loop_nest import ExportError
 from tests.mapper.commands import printed, said
 from tests.mapper.test_export import DATA, Loose
 from tests.mapper.test_fusing import CHAIN
@@ -71,6 +73,7 @@ def executed(group: FusedNests, rng: np.random.Generator) -> Tensors:
 def joined(array: np.ndarray, ranks: list[str], group: FusedNests) -> np.ndarray:
     """A tensor with ranks of fused tiles in those that they cut."""
     cut = {"N": "TX", "H": "TY"} if group.products else {"H": "TY", "W": "TX"}
+    cut |= {"A": "G", "C": "G"}
     last = ["C", "K", "R", "S"] if "R" in ranks else ["H", "W", "A"]
     order = [(cut.get(rank, ""), rank) for rank in ["N", *last]]
     array = array.transpose([ranks.index(r) for two in order for r in two if r in ranks])
@@ -93,7 +96,15 @@ def computed(group: FusedNests, tensors: Tensors) -> np.ndarray:
         if group.nests[place].layer.depthwise:
             at = sum(rows * one[:, 0] for rows, one in moved)
         else:
-            at = sum(rows @ one for rows, one in moved)
+            shares = range(0, len(filters[0]), group.nests[place].layer.C)
+            wide = group.nests[place].layer.C
+            at = np.concatenate(
+                [
+                    sum(rows[..., g : g + wide] @ one[g : g + wide] for rows, one in moved)
+                    for g in shares
+                ],
+                axis=-1,
+            )
     return at
 
 
@@ -106,6 +117,27 @@ def test_einsums_and_loops_compute_the_group(kind: str) -> None:
         assert (tensors["O"] == computed(group, tensors)).all()
         cut |= {place for place, tiles in enumerate(group.tiles) if tiles > 1}
     assert cut == ({0} if kind == "products" else {0, 1})
+
+
+def grouped(groups: tuple[int, int]) -> NetworkGraph:
+    graph = GraphBuilder()
+    at = graph.source("x", (1, 4, 9, 9))
+    for number, (rows, n) in enumerate(zip((9, 8), groups, strict=True)):
+        at = graph.mac(
+            Layer(f"l{number}", "NGCONV", 4 // n, 4 // n, rows, rows, 2, 2, groups=n), at
+        )
+    return graph.graph()
+
+
+def test_groups_of_channels_that_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, chip = np.random.default_rng(0), load_chip("edge")
+    monkeypatch.setattr(export_groups, "graph_of", lambda kind, rng: grouped((2, 2)))
+    group = random_group("convolutions", chip, rng).nests
+    tensors = executed(group, rng)
+    assert (tensors["O"] == computed(group, tensors)).all()
+    monkeypatch.setattr(export_groups, "graph_of", lambda kind, rng: grouped((1, 2)))
+    with pytest.raises(ExportError, match="channels that l0 writes in 1 groups and l1 reads in 2"):
+        random_group("convolutions", chip, rng)
 
 
 def test_what_is_in_l2_is_not_brought_there_again() -> None:
