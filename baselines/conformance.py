@@ -10,7 +10,6 @@ Run it with pytest. Each ``test_`` method raises AssertionError with what was br
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import json
@@ -208,13 +207,17 @@ def _record(
     return result, np.concatenate(actions), values
 
 
-@functools.cache
-def _found(
-    suite: type[SearcherConformance],
-) -> list[tuple[Problem, SearchResult, IntArray, list[float]]]:
+_Found = tuple[Problem, SearchResult, IntArray, list[float]]
+_FOUND: dict[type[SearcherConformance], list[_Found]] = {}
+
+
+def _found(suite: type[SearcherConformance]) -> list[_Found]:
     """A short run of each problem, made once for a class of tests."""
-    tests = suite()
-    return [(p, *_record(tests.make(), p, tests.budget, seed=3)) for p in tests.problems()]
+    if suite not in _FOUND:
+        tests = suite()
+        runs = [(p, *_record(tests.make(), p, tests.budget, seed=3)) for p in tests.problems()]
+        _FOUND[suite] = runs
+    return _FOUND[suite]
 
 
 def digest(name: str, options: dict[str, Any], budget: int, seed: int) -> str:
