@@ -108,8 +108,9 @@ class NetworkGroups:
         self._at, self._counted = placement, counted
         self._chip, self._options = plain.accelerator, plain.cost_model_options
         self._all_pes = "num_pes" not in plain.space.get("co_search", ())
+        same: dict[FusedGroup, FusedGroup] = {}  # so that each is cut once
         self.by_place: dict[int, dict[int, FusedGroup]] = {
-            place: {group.nodes: group for group in groups}
+            place: {group.nodes: same.setdefault(group, group) for group in groups}
             for place, groups in groups_of(placement.graph, plain.accelerator).items()
         }
         self._floors: dict[tuple[FusedGroup, Outside], GroupFloors] = {}

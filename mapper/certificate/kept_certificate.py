@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -21,7 +21,7 @@ from pydantic import Discriminator, Field, Tag
 import layers
 from cost_models import Chain, ChainMapping, mapping_from
 from cost_models import Mapping as TwoLevelMapping
-from layers import TENSORS, Layer, NetworkGraph
+from layers import DIMS, TENSORS, Layer, NetworkGraph
 from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.claim_file import ChainMappingFields, Finite, MappingFields, Size
 from mapper.certificate.fused_claim import FusedClaim, GroupFields
@@ -31,7 +31,7 @@ from mapper.staying.rooms import limits_of, room_limit
 from mapper.staying.shape_facts import BOTH, ENERGY, LATENCY, Resident, SumWeights
 from marl_common import HIDDEN, Text
 
-NETWORK = "network.yaml"
+NETWORK, PARALLEL = "network.yaml", "parallel"
 PRICES = 1e-30, 1e30
 """Least and largest price of a cycle [nJ] but 0: sums stay far from what floats can hold."""
 
@@ -114,7 +114,7 @@ class KeptCertificate:
     @property
     def terms(self) -> KeptTerms:
         """Chip, model and space, which all parts share."""
-        return KeptTerms.of(self.parts[0].problem)
+        return KeptTerms.of([part.problem for part in self.parts])
 
 
 class PartTerms(NamedTuple):
@@ -150,11 +150,18 @@ class KeptTerms:
         return isinstance(self.plain.accelerator, Chain)
 
     @classmethod
-    def of(cls, part: ProblemSpec) -> KeptTerms:
-        """The terms that a part's problem shares with all others."""
+    def of(cls, parts: Sequence[ProblemSpec]) -> KeptTerms:
+        """The terms that problems of parts share: each names what its layer may be spread over."""
         own = ("resident", "cycle_nj")
-        options = {name: of for name, of in part.cost_model_options.items() if name not in own}
-        return cls(replace(part, cost_model_options=options, limits={}, objective="energy"))
+        first = parts[0]
+        options = {name: of for name, of in first.cost_model_options.items() if name not in own}
+        space = dict(first.space)
+        if PARALLEL in space:
+            dims = dict.fromkeys(dim for part in parts for dim in part.space.get(PARALLEL, ""))
+            space[PARALLEL] = "".join(dims)
+        return cls(
+            replace(first, cost_model_options=options, space=space, limits={}, objective="energy")
+        )
 
     def spec(self, part: PartTerms, name: str = "") -> ProblemSpec:
         """A layer's problem.
@@ -210,11 +217,19 @@ class KeptTerms:
             LATENCY if spec.objective == "latency" else weights,
         )
         expected = self.spec(found)
+        same = _space_of(spec) == _space_of(expected)
         for name in ("accelerator", "objective", "cost_model", "cost_model_options", "space",
                      "limits"):  # fmt: skip
-            if getattr(spec, name) != getattr(expected, name):
+            if not (same if name == "space" else getattr(spec, name) == getattr(expected, name)):
                 raise CertificateError(f"its {name} is not that of a layer of this network")
         return found
+
+
+def _space_of(spec: ProblemSpec) -> dict[str, Any]:
+    """Options of a part's space, without spreads over dimensions of which its layer has one."""
+    extents = dict(zip(DIMS, spec.layer.extents, strict=True))
+    spread = {dim for dim in spec.space.get(PARALLEL, "") if dim not in "NG" or extents[dim] > 1}
+    return {**spec.space, PARALLEL: spread}
 
 
 def write_kept(path: Path, certificate: KeptCertificate) -> None:

@@ -45,7 +45,9 @@ def make_kept(
     Raises:
         CertificateError: A layer has no mapping, for a reason that no limit is.
     """
-    terms = KeptTerms.of(spec.complete())
+    several = {one.renamed("") for one in kept.graph.layers if one.repeats > 1}
+    every = [spec, *(replace(spec, layer=one) for one in sorted(several, key=repr))]
+    terms = KeptTerms.of([one.complete() for one in every])
     proofs = {_terms_of(proof): (proof, result) for proof, result in proved if _is_proven(result)}
     parts = [_part(terms, own, *one, proof_of) for own, one in proofs.items()]
     found = KeptCertificate(

@@ -23,6 +23,7 @@ from mapper.certificate import (
 from mapper.certificate.kept_bound import BoundLine, corners, least_above
 from mapper.certificate.kept_checker import bounds_of, placement_of
 from mapper.commands.certifying import proven_again
+from mapper.fusing.fused_network import FusedProblem
 from mapper.staying.kept_network import KeptNetwork, keep_network
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
@@ -35,7 +36,11 @@ from tests.mapper.test_staying import DEEP, chain
 
 
 def certificate_of(
-    graph: NetworkGraph, setting: StaySetting, objective: str, counted: bool = False
+    graph: NetworkGraph,
+    setting: StaySetting,
+    objective: str,
+    counted: bool = False,
+    fused: bool = False,
 ) -> tuple[KeptNetwork, KeptCertificate]:
     """A network's answer, and its certificate."""
     proved: list[tuple[StayProof, Any]] = []
@@ -46,7 +51,7 @@ def certificate_of(
         return told
 
     problem = NetworkProblem(graph, setting, run, counted, 1e-9)
-    kept = keep_network("mine", problem, objective)
+    kept = keep_network("mine", problem, objective, fused=FusedProblem if fused else None)
     spec = spec_of(setting, graph.layers[0].renamed("one"))
     return kept, make_kept(kept, spec, proved, proven_again)
 
