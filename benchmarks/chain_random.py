@@ -19,9 +19,9 @@ import numpy as np
 
 import layers
 from baselines import prove
-from baselines.optimal.chain_structures import ChainStructures
+from benchmarks.chain_problems import structures_of
 from benchmarks.frame import Row, Table, grouped
-from cost_models import ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
+from cost_models import ChainBrancher, CostsToGo
 from layers import DIMS
 from maestro_env import Problem
 from marl_common import IntArray
@@ -42,10 +42,8 @@ SAME = 1e-9
 def beside_bounds(layer: str, chip: str, given: Any) -> tuple[int, float]:
     """Random mappings of some ways of spreading units beside the bounds of these."""
     problem = Problem(layers.parse(layer), chip, space={"axis_dims": given.axis_dims})
-    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
-    assert isinstance(facts, ChainFacts)
-    structures = ChainStructures(problem.space, facts)
-    none = ((0,) * len(DIMS),) * (facts.depth + 1)  # units that idle count, too
+    structures = structures_of(problem)
+    none = ((0,) * len(DIMS),) * (structures.facts.depth + 1)  # units that idle count, too
     rng, least, count = np.random.default_rng(44), np.inf, 0
     chosen = rng.choice(len(structures.ways), min(given.ways, len(structures.ways)), replace=False)
     for row in chosen.tolist():

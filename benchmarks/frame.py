@@ -159,7 +159,9 @@ def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a Markdown table, numbers with four digits."""
+    """Print rows as a Markdown table, numbers with four digits; nothing where there are none."""
+    if not rows:
+        return
     print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
     for row in rows:
         cells = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values())
@@ -214,7 +216,7 @@ def filled(
     return rows
 
 
-def nothing(rows: list[Row], given: argparse.Namespace) -> None:
+def nothing(rows: Sequence[Row], given: argparse.Namespace) -> None:
     """Tell nothing of a table."""
 
 
@@ -266,7 +268,8 @@ class Summary:
         given = given_to(self)
         rows = self.rows(given)
         kept = rows if self.digits is None else [rounded(row, self.digits) for row in rows]
-        write(given.out, rows[0], kept)
+        if rows:
+            write(given.out, rows[0], kept)
         return bool(self.told(rows, given))
 
 

@@ -22,9 +22,6 @@ class MpeEffort:
         agents: Sizes of the profiles (Fig. 2 to 4).
         rows: Transitions of a profile's store.
         repeats: Cycles of a profile.
-        compared: Sizes at which neighbor sampling is compared (Fig. 5).
-        compared_rows: Transitions there.
-        rounds: Processes of each variant, in turn.
         trained: Sizes of the training runs (Fig. 6).
         seeds: Seeds of a training run.
         episodes: Episodes of a training run.
@@ -34,9 +31,6 @@ class MpeEffort:
     agents: tuple[int, ...] = (3, 6, 12, 24, 48)
     rows: int = 20_000
     repeats: int = 3
-    compared: tuple[int, ...] = (3, 6, 12)
-    compared_rows: int = 100_000
-    rounds: int = 5
     trained: tuple[int, ...] = (3, 6, 12)
     seeds: int = 3
     episodes: int = 60_000
@@ -48,9 +42,6 @@ QUICK = MpeEffort(
     agents=(3, 6),
     rows=2_000,
     repeats=1,
-    compared=(3,),
-    compared_rows=2_000,
-    rounds=2,
     trained=(3,),
     seeds=1,
     episodes=60,

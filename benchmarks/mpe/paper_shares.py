@@ -1,16 +1,12 @@
-"""Fig. 2 to 5 of the papers: shares of the time, growth, and what neighbor sampling saves."""
+"""Fig. 2 to 4 of the papers: shares of the time, and growth."""
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
-import numpy as np
-
 from benchmarks.mpe.paper_effort import MpeEffort, Places
-from marl_runs import mean_interval
 from mpe_marl.asked import Effort
-from mpe_marl.comparing import BASELINE, against_first, measure, variant
+from mpe_marl.comparing import BASELINE, measure, variant
 from mpe_marl.figures import draw_profiles, growth, training_shares, update_shares
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
@@ -19,7 +15,6 @@ from mpe_marl.worlds import BatchWorlds
 WORLD = "simple_tag"
 """Predator-Prey: the predators learn, the environment moves the prey."""
 ALGORITHMS = ("maddpg", "masac")
-COMPARED = (BASELINE, "neighbor", "neighbor-drop")
 PHASES = ("act", "environment", "store", "sample", "target_q", "q_loss", "p_loss", "target_update")
 
 
@@ -87,57 +82,3 @@ def _profile(effort: MpeEffort, algorithm: str, n: int) -> dict[str, Any]:
     )
     how = Effort(rows=effort.rows, repeats=effort.repeats, rounds=1)
     return measure(variant(config, BASELINE), how)
-
-
-def neighbors(effort: MpeEffort, places: Places) -> None:
-    """Fig. 5: what neighbor sampling takes off sampling and off a cycle, with intervals."""
-    rounds: dict[int, list[Any]] = {n: [] for n in effort.compared}
-    for turn, n in product(range(effort.rounds), effort.compared):
-        one = [_of_round(effort, places, n, name, turn) for name in COMPARED]
-        if all(one):
-            rounds[n].append(one)
-    rows = []
-    for n, finished in rounds.items():
-        for place, name in enumerate(COMPARED[1:], 1):
-            cuts = [_cuts(one, place) for one in finished]
-            if cuts:
-                rows.append({"agents": n, "law": name, "rounds": len(cuts), **_means(cuts)})
-    if rows:
-        places.table("mpe-neighbors.csv", rows)
-
-
-def _of_round(
-    effort: MpeEffort, places: Places, n: int, name: str, turn: int
-) -> dict[str, Any] | None:
-    config = TrainConfig(world=WORLD, n_agents=n, capacity=effort.compared_rows)
-    how = Effort(rows=effort.compared_rows, repeats=effort.repeats, rounds=1)
-    found = places.kept(
-        f"round-{n}-{name}-{effort.compared_rows}-{effort.repeats}-{turn}",
-        lambda: measure(variant(config, name), how),
-    )
-    return {"variant": name, **found} if found else None
-
-
-def _cuts(turns: list[dict[str, Any]], place: int) -> dict[str, float]:
-    """What a law takes off in one round; the papers leave the worlds' steps out."""
-    papers = [
-        {**one, "phase_ms": {k: v for k, v in one["phase_ms"].items() if k != "environment"}}
-        for one in turns
-    ]
-    whole = against_first(turns)[place]
-    return {
-        "sample": whole["sample_cut_percent"],
-        "whole cycle": whole["cycle_cut_percent"],
-        "cycle, papers": against_first(papers)[place]["cycle_cut_percent"],
-    }
-
-
-def _means(cuts: list[dict[str, float]]) -> dict[str, float]:
-    """Means and intervals over the rounds."""
-    told: dict[str, float] = {}
-    for what in cuts[0]:
-        values = np.array([cut[what] for cut in cuts])
-        mean, half = mean_interval(values)
-        told |= {f"{what} cut %": float(mean), f"{what} cut, +-": float(half)}
-        told |= {f"{what} cut, least": float(values.min()), f"{what} cut, most": values.max()}
-    return told

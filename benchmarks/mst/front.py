@@ -176,8 +176,6 @@ def keys(given: Any) -> Iterator[tuple[str, str, float, float, int]]:
                 yield from ((stage, arm, rate, power, RATE_SEED) for rate in rates)
         return
     best = chosen(known(given.out))
-    if given.rate:
-        best = {arm: (given.rate, 0.0 if arm in DENSE else SEARCH_RATE[1]) for arm in arms}
     for seed, arm in product(SEEDS[: given.seeds], arms):
         yield stage, arm, *best[arm], seed
 
@@ -265,7 +263,6 @@ TABLE = Table(
     {
         "stage": ("search", None, list(TOKENS)),
         "arms": [str],
-        "rate": (float, "in place of the one that was chosen at 4.1 M tokens"),
         "seeds": len(SEEDS),
         "corpus": Path("mst-data"),
         "device": "cpu",

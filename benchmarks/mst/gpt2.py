@@ -1,10 +1,10 @@
-"""GPT-2's 124 M shape trained for as many updates as some seconds allow, dense and sparse.
+"""GPT-2's 124 M shape trained for some updates, dense and sparse.
 
 Both arms learn the same text from the same first weights. Of `masked`, a step of the sparse phase
 under masks, of `plain torch` and of nanoGPT (its `model.py`, by --nanogpt) only the step is timed.
 
     mst data corpus --tokenizer bpe --vocabulary 50257 --package numpy --out text
-    python -m benchmarks mst.gpt2 --corpus text --device cuda --dtype bfloat16 --seconds 60
+    python -m benchmarks mst.gpt2 --corpus text --device cuda --dtype bfloat16 --updates 300
 """
 
 from __future__ import annotations
@@ -67,23 +67,11 @@ def wait(device: str) -> None:
         torch.cuda.synchronize()
 
 
-def updates_in(given: Any, config: PretrainConfig, above: dict[str, float]) -> int:
-    """How many updates of a run the seconds allow, by steps of its sparse and dense phases."""
-    dense = replace(config, sparse=replace(config.sparse, phases=()), backend="masked")
-    taken = step_s(given.device, Pretrainer(dense, 0, 100, given.text).step)
-    if config.sparse.phases:
-        share = sum(p.end - p.start for p in config.sparse.phases if p.name == ULTRA)
-        taken += share * (step_s(given.device, sparse(given, config, above)) - taken)
-    return max(20, round(given.seconds / taken))
-
-
-def sparse(
-    given: Any, config: PretrainConfig, above: dict[str, float] | None = None
-) -> Callable[[], object]:
+def sparse(given: Any, config: PretrainConfig) -> Callable[[], object]:
     """The step of the sparse phase."""
     phases = (Phase(ULTRA, 0.0, 1.0),)
     ultra = replace(config, sparse=replace(config.sparse, phases=phases, every=10**6))
-    trainer = Pretrainer(ultra, 0, 100, given.text, above)
+    trainer = Pretrainer(ultra, 0, 100, given.text)
     trainer.step()  # with its topology step
     return trainer.step
 
@@ -96,9 +84,8 @@ def trained(given: Any, arm: str) -> tuple[Any, ...]:
         took = step_s(given.device, STEPS[arm](given))
         return *("" for _ in LEARNT), f"{1e3 * took:.1f}", memory(given)
     config = settings(given, arm)
-    above = dense_above(config)
-    updates = given.updates or updates_in(given, config, above)
-    trainer = Pretrainer(config, 0, updates, given.text, above)
+    updates = given.updates
+    trainer = Pretrainer(config, 0, updates, given.text, dense_above(config))
     wait(given.device)
     start = time.perf_counter()
     while trainer.done < updates:
@@ -193,10 +180,9 @@ TABLE = Table(
         "device": "cpu",
         "dtype": "float32",
         "batch": (16, "windows of an update"),
-        "seconds": (2400.0, "of training an arm"),
-        "updates": (0, "of an arm, in place of the seconds"),
+        "updates": (300, "of an arm"),
         "nanogpt": (Path, "its model.py"),
     },
-    {"seconds": 1.0, "batch": 1, "arms": [PLAIN]},
+    {"updates": 2, "batch": 1, "arms": [PLAIN]},
     shown,
 )

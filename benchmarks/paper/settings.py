@@ -1,14 +1,13 @@
 """What the paper does not print: settings, swept in equal measure for many agents and for one.
 
-One setting at a time, from ours; and the single agent of stable-baselines3 beside one agent with
-our settings, for `long` samples.
+One setting at a time, from ours.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.paper.effort import Effort, Output, Step, finished, least, measured
+from benchmarks.paper.effort import Effort, Output, Step, least, measured
 from benchmarks.paper.found import Found
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
@@ -22,7 +21,6 @@ SWEPT: dict[str, tuple[Any, ...]] = {
     "entropy": (0.0, 0.1),
 }
 """Values beside ours: 0.01, 16, 128, 0, true and 0.01."""
-SINGLE = {"one agent, our settings": ONE_AGENT, "ppo-matched": "ppo-matched", "ppo (SB3)": "ppo"}
 
 
 def variants() -> list[tuple[str, str]]:
@@ -32,11 +30,14 @@ def variants() -> list[tuple[str, str]]:
 
 
 def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
-    """The sweep, then the single agents."""
-    cases = _cases(effort)
-    sweep = [s for told in cases for pair in _sweep(effort, told).values() for each in pair.values()
-             for s in each]  # fmt: skip
-    return [*sweep, *(s for told in cases for each in _single(effort, told).values() for s in each)]
+    """The sweep."""
+    return [
+        search
+        for told in _cases(effort)
+        for pair in _sweep(effort, told).values()
+        for some in pair.values()
+        for search in some
+    ]
 
 
 def _cases(effort: Effort) -> list[dict[str, str]]:
@@ -56,38 +57,23 @@ def _sweep(effort: Effort, told: dict[str, str]) -> dict[str, dict[str, list[Sea
     }
 
 
-def _single(effort: Effort, told: dict[str, str]) -> dict[str, list[Search]]:
-    return {
-        label: effort.of_seeds(**told, method=method, budget=effort.long)
-        for label, method in SINGLE.items()
-        if method not in effort.skip
-    }
-
-
 def make(effort: Effort, kept: Kept, output: Output) -> None:
-    """Write a row a setting, and one a single agent."""
-    rows, single = [], []
+    """Write a row a setting."""
+    rows = []
     for told in _cases(effort):
         case = {"cost model": told["cost_model"], "layer": told["layer"]}
         sweep = {
             name: {label: kept.of(each) for label, each in pair.items()}
             for name, pair in _sweep(effort, told).items()
         }
-        alone = finished(kept, _single(effort, told))
-        best = least([*alone.values(), *(r for pair in sweep.values() for r in pair.values())])
+        best = least(runs for pair in sweep.values() for runs in pair.values())
         rows += [
             {**case, "setting": name, **_both(pair, best)}
             for name, pair in sweep.items()
             if all(pair.values())
         ]
-        single += [
-            {**case, "agent": label, "samples": effort.long, **_alone(runs, best)}
-            for label, runs in alone.items()
-        ]
     if rows:
         output.table("paper-settings.csv", rows)
-    if single:
-        output.table("paper-single.csv", single)
 
 
 def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
@@ -97,13 +83,6 @@ def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
         row |= {label: found["last mean return"], f"{label}, +-": found["+-"]}
         row[f"{label}, value / best"] = found["value / best"]
     return row
-
-
-def _alone(runs: list[Found], best: float) -> dict[str, Any]:
-    row = measured(runs, best)
-    told = {"seeds": row.pop("seeds"), "passes 0.5 at": row.pop("arrives at")}
-    del row["samples"], row["samples to 5 %"]
-    return told | row
 
 
 STEP = Step("settings", "settings that are not printed, for many agents and one", plan, make)

@@ -22,6 +22,8 @@ MOST_SPREADS = 20_000
 """Ways to spread dimensions over all axes that are told apart; of more, all units are busy."""
 Units = tuple[int, ...]
 """Units along each of `DIMS`."""
+Outputs = tuple[tuple[int, ...], tuple[int, ...]]
+"""Rows and columns of outputs that parts have."""
 
 
 class DeepPrices:
@@ -35,11 +37,12 @@ class DeepPrices:
     def __init__(self, chip: Chain, padding_free: bool) -> None:
         self.padding_free = padding_free
         self._chip, self._leak = chip, leakage_nj(chip)
+        self._known: dict[tuple[Layer, Outputs], FloatArray] = {}
 
     def of_parts(
         self,
         layer: Layer,
-        outputs: tuple[FloatArray, FloatArray],
+        outputs: Outputs,
         sizes: Mapping[str, FloatArray],
         resident: Resident,
     ) -> FloatArray:
@@ -47,7 +50,7 @@ class DeepPrices:
 
         Args:
             layer: The whole layer.
-            outputs: Rows and columns of outputs that parts have.
+            outputs: Rows and columns of outputs.
             sizes: Elements of each tensor of each part.
             resident: Tensors that are whole in the level next to DRAM.
         """
@@ -56,13 +59,16 @@ class DeepPrices:
         here = input_, filter_, output
         elements = [sizes[name] for name in TENSORS]
         loaded = [n * (not is_here) for n, is_here in zip(elements, here, strict=True)]
-        cycles = np.ceil(self._steps(layer, *outputs) * TIGHT / self._chip.lanes)
+        if (layer, outputs) not in self._known:
+            self._known[layer, outputs] = self._steps(layer, outputs)
+        cycles = np.ceil(self._known[layer, outputs] * TIGHT / self._chip.lanes)
         cycles = np.maximum(cycles, offchip_cycles(self._chip, loaded))
         work = LeastWork(macs, elements, here, padding_free=self.padding_free)
         return np.stack([energy_floor(work, self._chip) + self._leak * cycles, cycles])
 
-    def _steps(self, layer: Layer, rows: FloatArray, columns: FloatArray) -> FloatArray:
+    def _steps(self, layer: Layer, outputs: Outputs) -> FloatArray:
         """MACs at least of the busiest instance that the last axes feed: ``(rows, columns)``."""
+        rows, columns = (np.array(some, float) for some in outputs)
         axes = DIMS.index("Y"), DIMS.index("N" if layer.kind is LayerKind.GEMM else "X")
         fixed = [(at, extent) for at, extent in enumerate(layer.extents) if at not in axes]
         shares: dict[Units, int] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 import cost_models
 from cost_models import Accelerator, energy_of_counts
 from layers import TENSORS, Layer, LayerKind, footprint
-from mapper.certificate.deep_floors import DeepPrices
+from mapper.certificate.deep_floors import DeepPrices, Outputs
 from mapper.certificate.relaxation import TIGHT
 from mapper.fusing.axis_plan import Piece
 from mapper.fusing.fused_group import FusedTiling, filter_bits, resident_of, sums_of
@@ -88,7 +88,7 @@ class GroupFloors:
                         known[resident] = np.zeros((2, *self._shape[2:]))
                         for layer, often in group.cuts(place, keys):
                             figures = self._prices.of_parts(
-                                layer, (rows.outputs, columns.outputs),
+                                layer, (rows.extents, columns.extents),
                                 _sizes(layer, rows, columns), resident,
                             )  # fmt: skip
                             known[resident] += often * (rows.times @ figures @ columns.times.T)
@@ -150,6 +150,7 @@ class _Axis:
         pads = int(padding_free)
         keys = sorted({(p.outputs, pads * (p.low + p.high)) for plan in plans for p in plan})
         self.outputs, self.pads = np.array(keys).T
+        self.extents = tuple(outputs for outputs, _ in keys)
         self.times = np.zeros((len(plans), len(keys)))
         for number, plan in enumerate(plans):
             for p, times in plan.items():
@@ -193,7 +194,7 @@ class _Prices:
     def of_parts(
         self,
         layer: Layer,
-        outputs: tuple[FloatArray, FloatArray],
+        outputs: Outputs,
         sizes: Mapping[str, FloatArray],
         resident: Resident,
     ) -> FloatArray:
@@ -247,7 +248,10 @@ def _sizes(layer: Layer, rows: _Axis, columns: _Axis) -> dict[str, FloatArray]:
     }
 
 
-def least_steps(layer: Layer, rows: FloatArray, columns: FloatArray, pes: int) -> FloatArray:
+@lru_cache(maxsize=256)
+def least_steps(
+    layer: Layer, rows: tuple[int, ...], columns: tuple[int, ...], pes: int
+) -> FloatArray:
     """MACs of the busiest PE at least, for other rows and columns of outputs: ``(rows, columns)``.
 
     One dimension is spread over the clusters, and one, maybe the same, over the PEs of a cluster.
@@ -257,7 +261,7 @@ def least_steps(layer: Layer, rows: FloatArray, columns: FloatArray, pes: int) -
         extent for at, extent in enumerate(layer.extents) if at not in (2, 6 if product else 3)
     ]
     extents = [np.full((1, 1), float(extent)) for extent in fixed if extent > 1]
-    extents += [rows[:, None].astype(float), columns[None, :].astype(float)]
+    extents += [np.array(rows, float)[:, None], np.array(columns, float)[None, :]]
     work = np.ones((len(rows), len(columns)))
     for extent in extents:
         work = work * extent

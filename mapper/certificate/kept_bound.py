@@ -22,7 +22,8 @@ from typing import NamedTuple
 from layers import Layer
 from mapper.certificate.group_bound import GroupBound, NetworkGroups
 from mapper.certificate.kept_certificate import KeptTerms, PartTerms
-from mapper.certificate.tree_check import least_of_roots
+from mapper.certificate.replay import Grid
+from mapper.certificate.tree_check import grid_of, least_of_roots
 from mapper.staying.placement import Placement
 from mapper.staying.rooms import Stays, taken_bits
 from mapper.staying.shape_facts import BOTH, ENERGY, LATENCY, Resident, SumWeights
@@ -121,6 +122,7 @@ class KeptBound:
             self._begins.setdefault(room.first, []).append(number)
         self._whole = {layer.renamed("") for layer in placement.graph.layers}
         self._rooted: set[SumWeights] = set()
+        self._grids: dict[Layer, Grid] = {}
         self._least = cache(self._least_of)
         self._roots = cache(self._root)
         self._figures = cache(self._figures_of)
@@ -260,4 +262,6 @@ class KeptBound:
         if self._terms.is_deep:
             return []
         problem = self._terms.spec(PartTerms(shape, resident, math.inf, weights)).build()
-        return [BoundLine(weights, least_of_roots(problem))]
+        if shape not in self._grids:  # the space is the same, whatever is in L2 and summed
+            self._grids[shape] = grid_of(problem)
+        return [BoundLine(weights, least_of_roots(problem, self._grids[shape]))]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.fused_claim import FusedClaim
 from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms, PartTerms
 from mapper.certificate.kept_checker import bounds_of, groups_of, placement_of
@@ -43,12 +44,15 @@ def make_kept(
         proof_of: A proof from what it told.
 
     Raises:
-        CertificateError: A layer has no mapping, for a reason that no limit is.
+        CertificateError: A layer has no mapping, for a reason that no limit is; or nothing had to
+            be proven.
     """
     several = {one.renamed("") for one in kept.graph.layers if one.repeats > 1}
     every = [spec, *(replace(spec, layer=one) for one in sorted(several, key=repr))]
     terms = KeptTerms.of([one.complete() for one in every])
     proofs = {_terms_of(proof): (proof, result) for proof, result in proved if _is_proven(result)}
+    if not proofs:
+        raise CertificateError("proof: nothing had to be proven for such a gap; give a smaller one")
     parts = [_part(terms, own, *one, proof_of) for own, one in proofs.items()]
     found = KeptCertificate(
         network=kept.network,

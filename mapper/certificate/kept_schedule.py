@@ -21,7 +21,7 @@ from mapper.staying.shape_facts import ENERGY
 from marl_common import brief
 
 
-class Step(NamedTuple):
+class ScheduleStep(NamedTuple):
     """A node, or the nodes of a group, in the schedule.
 
     Args:
@@ -37,7 +37,7 @@ class Step(NamedTuple):
     fused: FusedClaim | None
 
 
-class Asked(NamedTuple):
+class MappedPart(NamedTuple):
     """A layer, or a part of one, that has a mapping in the claim."""
 
     node: GraphNode
@@ -62,7 +62,7 @@ class KeptSchedule:
     ) -> None:
         self._certificate, self._at, self._groups = certificate, placement, groups
         self._latency, self._energy = 0.0, 0.0  # of all but mappings
-        self._asked: list[Asked] = []
+        self._asked: list[MappedPart] = []
         for step in self._steps():
             if step.fused is None:
                 self._alone(step)
@@ -103,7 +103,7 @@ class KeptSchedule:
 
     # -------------------------------------------------------------- what stays and is fused
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[ScheduleStep]:
         rooms, nodes, claims = self._at.rooms, self._at.graph.nodes, self._claims()
         chosen = self._chosen()
         place = 0
@@ -123,7 +123,7 @@ class KeptSchedule:
                     f"stays: tensors take {bits / 8:,.0f} B during {name}, where there are "
                     f"{self._at.capacity / 8:,.0f} B"
                 )
-            yield Step(place, count, taken, fused)
+            yield ScheduleStep(place, count, taken, fused)
             place += count
 
     def _chosen(self) -> list[int]:
@@ -161,7 +161,7 @@ class KeptSchedule:
 
     # -------------------------------------------------------------- what it asks
 
-    def _alone(self, step: Step) -> None:
+    def _alone(self, step: ScheduleStep) -> None:
         """A node by itself."""
         node = self._at.graph.nodes[step.place]
         if node.layer is None:
@@ -171,10 +171,10 @@ class KeptSchedule:
         resident = self._at.resident(node, step.taken)
         room = self._at.room(step.place, step.taken)
         self._asked.append(
-            Asked(node, PartTerms(node.layer.renamed(""), resident, room, ENERGY), 1)
+            MappedPart(node, PartTerms(node.layer.renamed(""), resident, room, ENERGY), 1)
         )
 
-    def _cut(self, step: Step, claim: FusedClaim) -> None:
+    def _cut(self, step: ScheduleStep, claim: FusedClaim) -> None:
         """A group: its parts, and what it costs besides."""
         assert self._groups is not None
         terms, left = self._groups.terms(step.place, step.nodes, step.taken)
@@ -194,4 +194,4 @@ class KeptSchedule:
                     f"{left / 8 - room:,.0f} B of L2, which has {left / 8:,.0f} B left"
                 )
             part = PartTerms(layer.renamed(""), resident, room, ENERGY)
-            self._asked.append(Asked(nodes[number], part, times))
+            self._asked.append(MappedPart(nodes[number], part, times))

@@ -21,7 +21,7 @@ from mapper.clustering import (
 )
 from mapper.clustering.plots import cut_height
 from marl_runs import BACKDROP, FigureError, save_figure
-from tests.mapper.commands import printed, said
+from tests.mapper.commands import printed
 
 
 def planted(n=600, seed=0):
@@ -234,17 +234,6 @@ def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
     assert len(Assignment.load(out / "agents.yaml")) == 3
     assert len(Dataset.load(out / "dataset.npz").values) == 400
     assert "400 samples" in printed(f"{words} --dataset {out / 'dataset.npz'}")
-
-
-def test_what_is_found_while_it_explores_is_refused():
-    for words, message in (
-        ("--agents 99", "expected 1.."),
-        ("--policy randm", "mean 'random'"),
-        ("--top 0.01", "least 3"),
-    ):
-        code, _, err = said(f"cluster -l mobilenetv2.2 --samples 300 {words}")
-        assert code == 2
-        assert message in err
 
 
 def test_the_reward_is_a_column_on_request():

@@ -113,7 +113,7 @@ def test_cycles_are_those_of_the_best_spread_over_axes() -> None:
         "filter": np.array([[6.0]]),
         "output": np.array([[120.0]]),
     }
-    outputs = np.array([5.0]), np.array([4.0])
+    outputs = (5,), (4,)
     cycles = DeepPrices(chip, False).of_parts(layer, outputs, sizes, frozenset())[1]
     assert cycles == -(-min(1 * 5 * 4, 2 * 5 * 2, 3 * 2 * 4, 6 * 2 * 2) // 3)  # KK, KX, YK, YX
 

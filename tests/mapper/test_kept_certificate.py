@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cost_models import Chain, Mapping
-from layers import NetworkGraph
+from cost_models import Accelerator, Chain, Mapping
+from layers import Layer, NetworkGraph
+from layers.graph_builder import GraphBuilder
 from mapper import ProblemSpec
 from mapper.certificate import (
     Certificate,
@@ -231,6 +232,28 @@ DEEP_LIES: Lies = {name: LIES[name] for name in ("a lower value", "less stays")}
     ),
     "a part's room": (of_all(limits={"max_bytes.Sums": 2.0}), "shape-1: its limits is not that"),
 }  # fmt: skip
+
+
+def test_products_may_be_spread_over_heads(tmp_path: Path) -> None:
+    """The first layer has no heads; a later one has, and the certificate is of its whole space."""
+    graph = GraphBuilder()
+    graph.mac(Layer.gemm("one", M=2, N=2, K=2), graph.source("x", (2, 2)))
+    heads = [graph.source(name, (4, 1, 1)) for name in "qk"]
+    graph.mac(Layer.gemm("heads", M=1, N=1, K=1, batch=4), *heads)
+    setting = StaySetting(Accelerator(4, 64, 64, 8, 8), space={"tiles": "divisors"})
+    found = certificate_of(graph.graph(), setting, "latency")[1]
+    assert [one.problem.space["parallel"] for one in found.parts] == ["KCYX", "KCYXN"]
+    assert found.terms.plain.space["parallel"] == "KCYXN"
+    assert "N" in found.mappings[1].parallel
+    check_kept(assert_kept(found, tmp_path))
+    assert_refused(
+        check_kept,
+        (part(in_problem(space=found.parts[1].problem.space | {"parallel": "KN"}), 1),
+         "shape-2: its space is not that"),
+        found,
+    )  # fmt: skip
+    only = in_problem(space=found.parts[1].problem.space | {"parallel": "KCYX"})
+    assert_refused(check_kept, (part(only, 1), "mappings: of 'heads': "), found)
 
 
 def assert_kept(found: KeptCertificate, folder: Path) -> KeptCertificate:

@@ -36,7 +36,7 @@ COMMANDS = {
         "layers net.onnx": "net.onnx",
         "layers /dev/zero.yaml": "not found",
         "search --layer mlp.2 --fuse tiles": "--fuse tiles: a single layer has no others",
-        "search --network mlp --fuse tiles -a simba": "--fuse tiles: expected a chip of two levels",
+        "search --network mlp --fuse tiles -a simba -o power": "--fuse tiles: got the objective",
         "search --network mlp --fuse tiles --cost-model maestro": "does not price",
         "search --layer mlp.2 --passes counted": "give --network N",
     },

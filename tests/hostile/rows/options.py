@@ -105,6 +105,11 @@ COMMANDS = {
         "marl --option growth=0.5": "growth: got 0.5",
         "marl --option agent=3": "Did you mean 'agents'",
     },
+    "mapper cluster -l mobilenetv2.2 --samples 300": {
+        "--agents 99": "expected 1..",
+        "--policy randm": "mean 'random'",
+        "--top 0.01": "least 3",
+    },
     f"{MLP} --cost-model-option": {
         "halo_time=slid": "halo_time: got 'slid', expected one of retain, none",
         "halo_time=slide": "left in 0.3: use retain .holds at least as much. or none",
