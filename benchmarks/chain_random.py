@@ -20,7 +20,7 @@ import numpy as np
 import layers
 from baselines import prove
 from benchmarks.chain_problems import structures_of
-from benchmarks.frame import Row, Table, grouped
+from benchmarks.frame import Table, held
 from cost_models import ChainBrancher, CostsToGo
 from layers import DIMS
 from maestro_env import Problem
@@ -106,15 +106,6 @@ def keys(_: Any) -> Iterator[tuple[str, ...]]:
             yield "near", chip, "edp", name if "." in name else f"mobilenetv2.{name}"
 
 
-def told(rows: list[Row], _: Any) -> bool:
-    """Print the least ratio of each part; true where something is below."""
-    for part, mine in grouped(rows, "part").items():
-        count = sum(int(row["mappings"]) for row in mine)
-        least = min(float(row["least_ratio"]) for row in mine)
-        print(f"{part}: {count:,} mappings of {len(mine)} cases, the least at {least:.6g}")
-    return any(row["holds"] != "True" for row in rows)
-
-
 TABLE = Table(
     __doc__,
     ("part", "accelerator", "objective", "layer", "mappings", "least_ratio", "holds"),
@@ -127,5 +118,5 @@ TABLE = Table(
         "axis_dims": (1, "dimensions that may share an axis"),
     },
     {"ways": 2, "each": 100},
-    told,
+    held,
 )

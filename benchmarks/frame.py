@@ -220,6 +220,15 @@ def nothing(rows: Sequence[Row], given: argparse.Namespace) -> None:
     """Tell nothing of a table."""
 
 
+def held(rows: Sequence[Row], given: argparse.Namespace) -> bool:
+    """Print by part how many mappings a table holds of; true where some case does not."""
+    for part, mine in grouped((row for row in rows if row["mappings"] != "0"), "part").items():
+        total = sum(int(row["mappings"]) for row in mine)
+        wrong = sum(row["holds"] != "True" for row in mine)
+        print(f"{part}: {len(mine)} cases, {total:,} mappings, {wrong} wrong")
+    return any(row["holds"] != "True" for row in rows)
+
+
 def shown(rows: Sequence[Row], given: argparse.Namespace) -> None:
     """Print a table."""
     show(rows)

@@ -20,7 +20,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import DATA, Row, Table, filled, known, refuse, show
+from benchmarks.frame import DATA, Row, Table, filled, grouped, known, refuse, show
 from benchmarks.fsrcnn.homes import FusedCase, Rules
 from benchmarks.fsrcnn.parts import LEVELS, PartCost
 from benchmarks.fsrcnn.tiles import cost_by_tiles
@@ -113,17 +113,17 @@ def row_of(given: Any, halos: str, columns: int, rows: int) -> Row:
 
 
 def told(rows: list[Row], given: Any) -> None:
-    """The best tile of each overlap, and the largest differences."""
+    """The best tile of each overlap, and the least and the largest ratio to DeFiNES' energy."""
     best = []
-    for halos in KEPT:
-        some = [one for one in rows if one["halos"] == halos]
+    for halos, some in grouped(rows, "halos").items():
         line: Row = {"halos": halos}
         for name in ("defines", *RULES, "levels"):
             there = [one for one in some if one[f"{name} energy_nj"]]
             least = min(there, key=lambda one: float(one[f"{name} energy_nj"]), default=None)
-            line[name] = least and f"{least['columns']} x {least['rows']}"
+            line[name] = f"{least['columns']} x {least['rows']}" if least else ""
             ratios = [float(one[f"{name} ratio"]) for one in there if one.get(f"{name} ratio")]
-            line[f"{name} ratios"] = f"{min(ratios)} to {max(ratios)}" if ratios else ""
+            if name != "defines":
+                line[f"{name} ratios"] = f"{min(ratios)} to {max(ratios)}" if ratios else ""
         best.append(line)
     show(best)
 

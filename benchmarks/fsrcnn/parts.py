@@ -159,6 +159,7 @@ class _Passing(NamedTuple):
 
 
 def level_of(name: str) -> ChainLevel:
+    """A level of the whole chip."""
     return next(one for one in CHIP.levels if one.name == name)
 
 

@@ -2,7 +2,8 @@
 
 A part's input lives in the lowest level that holds it, and its output in the lowest that holds
 both, or it alone where the input is elsewhere. Halos along columns, and along rows, are kept in the
-lowest level that holds all of them beside what is alive. What is not where it is wanted is copied.
+lowest level that holds all of them beside what is alive in the last tile of a row, and of all. What
+is not where it is wanted is copied.
 """
 
 from __future__ import annotations
@@ -207,7 +208,9 @@ def cost_by_tiles(size: tuple[int, int], keep: tuple[bool, bool]) -> PartCost:
     modes = keep[1], all(keep)
     tiles = {(y, x): Tile(y, x, modes) for y, x in product(rows, columns)}
     caches = {at: tile.caches() for at, tile in tiles.items()}
-    along = max((level for _, level in caches.values()), key=LEVELS.index)
+    # what a tile finds takes the place of what the one before found: the last one's holds
+    last = next(one for one in rows if one.last), next(one for one in columns if one.last)
+    along = caches[last][1]
     found: Counter[str] = Counter()
     cycles = 0.0
     for (y, x), tile in tiles.items():
@@ -215,7 +218,7 @@ def cost_by_tiles(size: tuple[int, int], keep: tuple[bool, bool]) -> PartCost:
         for part in (tile.part(place) for place in range(1, len(group.layers))):
             found.update({name: times * one for name, one in part.energy.items()})
             cycles += times * part.cycles
-        for start, end, amount in tile.copies(caches[y, x][0], along):
+        for start, end, amount in tile.copies(caches[y, last[1]][0], along):
             cycles += carry(found, between(start, end), times * amount)
     return PartCost(found, cycles + carry(found, FILTERS, filter_bytes()))
 

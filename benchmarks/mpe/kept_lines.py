@@ -7,7 +7,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,16 +15,16 @@ from typing import Any, TypeVar
 Effort = TypeVar("Effort", bound=Any)
 
 
-def minutes(text: str) -> float:
-    """How long a part of a benchmark may take, as an option says [min].
+def at_least(least: float, kind: type[float] = int) -> Callable[[str], float]:
+    """Reads a number from so much on, as an option says it."""
 
-    Raises:
-        argparse.ArgumentTypeError: It is below 0.
-    """
-    number = float(text)
-    if not number >= 0.0:
-        raise argparse.ArgumentTypeError(f"got {text}, expected minutes of at least 0")
-    return number
+    def read(text: str) -> float:
+        number = kind(text)
+        if not number >= least:
+            raise argparse.ArgumentTypeError(f"got {text}, expected at least {least}")
+        return number
+
+    return read
 
 
 def step_options(steps: Iterable[str]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def step_options(steps: Iterable[str]) -> dict[str, Any]:
         "runs": (Path, "file of what is finished"),
         "data": (Path, "folder of tables"),
         "figures": (Path, "folder of pictures"),
-        "minutes": (minutes, "nothing begins after them; 0: only tables"),
+        "minutes": (at_least(0, float), "nothing begins after them; 0: only tables"),
     }
 
 

@@ -8,13 +8,12 @@ runs every step with few samples, to see that it works, in a folder of its own.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
 
 from benchmarks.frame import asked, refuse
-from benchmarks.mpe.kept_lines import effort_of, end_of, step_options
+from benchmarks.mpe.kept_lines import at_least, effort_of, end_of, step_options
 from benchmarks.paper import (
     fig4,
     fig5,
@@ -39,22 +38,15 @@ STEPS: dict[str, Step] = {
 }
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"got {text}, expected a whole number of at least 1")
-    return number
-
-
 def main() -> None:
     """Run the steps; exit code 1 if one is not whole."""
     given = asked(
         __doc__,
         **step_options(STEPS),
-        workers=(_positive, "processes of one thread each, instead of one"),
-        seeds=(_positive, "instead of five"),
-        budget=(_positive, "samples, instead of 20,000"),
-        long=(_positive, "samples of the single agent's long search"),
+        workers=(at_least(1), "processes of one thread each, instead of one"),
+        seeds=(at_least(1), "instead of five"),
+        budget=(at_least(1), "samples, instead of 20,000"),
+        long=(at_least(1), "samples of the single agent's long search"),
         cost_models=([str], None, FULL.cost_models),
         skip=([str], "methods that are left out"),
         list=(False, "only say what is left, and its cost"),

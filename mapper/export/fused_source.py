@@ -126,7 +126,8 @@ def _check(source: GroupSource) -> None:
             )
     chip = source.chip if isinstance(source.chip, Chain) else source.chip.to_levels()
     home, *inner = chip.inner
-    if any(home.tensor_bytes) or any(one.buffer.total_bits is None for one in inner if one.holds):
+    inner = [one for one in inner if one.is_memory]
+    if any(home.tensor_bytes) or any(one.buffer.total_bits is None for one in inner):
         raise ExportError(
             f"{source.where}: {NO_WORDS} a memory whose price is another in each layer; expected "
             f"capacities of all levels, and one for all tensors in {home.name}"

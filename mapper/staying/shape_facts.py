@@ -17,6 +17,8 @@ from cost_models import ChainMapping, Mapping
 
 Resident = frozenset[str]
 """Those of input, filter and output that are whole in L2."""
+Asked = tuple[Resident, float, "SumWeights"]
+"""What is resident, the bytes of L2 that are left, and what is summed."""
 SMALLEST = 1e-12
 """Share that rounding may put a line too high."""
 
@@ -72,21 +74,35 @@ class ShapeFacts:
     proven: dict[Resident, set[float]] = field(default_factory=dict)
     products: dict[Resident, list[tuple[float, float]]] = field(default_factory=dict)
     """A room, and what no product of energy and latency is below where tiles have that room."""
+    _least: dict[Asked, float] = field(default_factory=dict, repr=False)
+    _best: dict[Asked, KnownMapping | None] = field(default_factory=dict, repr=False)
 
     def add(self, resident: Resident, found: KnownMapping) -> None:
         """Take in a mapping."""
+        self._best.clear()
         self.mappings.setdefault(resident, []).append(found)
 
     def bound(self, resident: Resident, line: CostLine) -> None:
         """Take in a line."""
+        self._least.clear()
         self.lines.setdefault(resident, []).append(line)
+
+    def bound_product(self, resident: Resident, room: float, value: float) -> None:
+        """Take in what no product of energy and latency is below."""
+        self._least.clear()
+        self.products.setdefault(resident, []).append((room, value))
 
     def best(self, resident: Resident, room: float, weights: SumWeights) -> KnownMapping | None:
         """The best mapping known that fits."""
-        fitting = [one for one in self.mappings.get(resident, ()) if one.needs <= room]
-        if not fitting:
-            return None
-        return min(fitting, key=lambda one: (weights.of(one.energy, one.latency), one.dram))
+        key = resident, room, weights
+        if key not in self._best:
+            fitting = (one for one in self.mappings.get(resident, ()) if one.needs <= room)
+            self._best[key] = min(
+                fitting,
+                key=lambda one: (weights.of(one.energy, one.latency), one.dram),
+                default=None,
+            )
+        return self._best[key]
 
     def upper(self, resident: Resident, room: float, weights: SumWeights) -> float:
         """Value of the best mapping known; inf where there is none."""
@@ -98,6 +114,12 @@ class ShapeFacts:
 
         Two lines together bound all weights between theirs: their sum with shares of both.
         """
+        key = resident, room, weights
+        if key not in self._least:
+            self._least[key] = self._lower(*key)
+        return self._least[key]
+
+    def _lower(self, resident: Resident, room: float, weights: SumWeights) -> float:
         lines = list(self._holding(resident, room))
         best = max((line.value for line in lines if line.weights == weights), default=0.0)
         wanted = _slope(weights)

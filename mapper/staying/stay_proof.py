@@ -238,7 +238,7 @@ class StayProof(Experiment):
         if result["status"] != "empty":  # also where boxes ended before there was a mapping
             bound = result["bound"] * (self.weights.energy or 1.0)
         if isinstance(self.setting.chip, Chain) and self.weights == BOTH:
-            facts.products.setdefault(self.resident, []).append((self.room, bound))
+            facts.bound_product(self.resident, self.room, bound)
         else:
             facts.bound(self.resident, CostLine(self.room, self.weights, bound))
         facts.proven.setdefault(self.resident, set()).add(self.room)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import baselines
+import cost_models
 from baselines import ProofProgress, can_prove, prove
 from baselines.optimal.chain_entries import as_uneven, even_problem
 from baselines.optimal.chain_fans import fans_of, units_below
@@ -212,6 +213,23 @@ def test_proofs_of_parts_without_a_first_value_are_the_optimum(seed: int) -> Non
     assert row["agrees"], row
 
 
+@pytest.mark.parametrize("seed", [6, 22, 45, 57])
+def test_proofs_with_tensors_on_the_chip_need_no_first_value(seed: int) -> None:
+    """Some tensors are whole in the first memory, of which tiles may have less."""
+    (row,) = part_rows(seed, most=4_000, resident=True)
+    assert row["agrees"], row
+
+
+def test_tensors_on_the_chip_leave_no_room_or_are_refused() -> None:
+    model = cost_models.load("exact", resident="output")
+    empty = Problem("mlp.2", "simba", "energy", model, limits={"max_bytes.GlobalBuffer": 0.001})
+    assert (prove(empty).status, prove(empty).bound) == ("empty", math.inf)
+    for space in ({"uneven": True}, {"full": True}):
+        reason = can_prove(Problem("mlp.2", "simba", "energy", model, space))
+        assert reason is not None
+        assert "a space that is neither full nor uneven" in reason
+
+
 def test_a_way_whose_units_no_tile_needs_is_ruled_out() -> None:
     """Some way of it leaves no tile inside; such tables were taken for a mistake of shape."""
     assert prove(Problem("resnet18.conv2_1a", "eyeriss-rs"), boxes=3_000_000).status == "optimal"
@@ -299,6 +317,7 @@ def test_searchers_give_the_proven_mapping() -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
+        ({"objective": "area"}, "area_um2 has no bounds"),
         ({"space": {"full": True}}, "do not take full=True"),
         ({"cost_model": "simulator"}, "'simulator' has no bounds"),
     ],
@@ -319,3 +338,7 @@ def test_too_many_ways_of_sharing_axes_are_refused(monkeypatch: Any) -> None:
     assert can_prove(Problem(layer, chip)) is None
     why = str(can_prove(Problem(layer, chip, space={"axis_dims": 3})))
     assert why.startswith("L1 spreads units in more than 1,000 ways; use a smaller axis_dims")
+
+
+def test_filters_in_tiles_are_refused() -> None:
+    assert "tiles filters" in str(can_prove(Problem("resnet18.5", "tpu-v1-ws")))

@@ -44,9 +44,9 @@ def refused(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     [
         (("papers",), "got 'papers', expected one of bench_problems, "),
         (("paper", "--only", "fig8"), "--only: invalid choice: 'fig8' (choose from"),
-        (("paper", "--seeds", "0"), "got 0, expected a whole number of at least 1"),
+        (("paper", "--seeds", "0"), "got 0, expected at least 1"),
         (("paper", "--cost-models", "simulator"), "--cost-models: invalid choice: 'simulator'"),
-        (("mpe", "--minutes", "nan"), "got nan, expected minutes of at least 0"),
+        (("mpe", "--minutes", "nan"), "got nan, expected at least 0"),
         (("mpe", "--only", "figure6"), "--only: invalid choice: 'figure6'"),
     ],
 )
