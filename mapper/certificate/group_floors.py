@@ -2,7 +2,8 @@
 
 Every part pays for its MACs, with their accesses, and for every element that it moves once. Its
 cycles are those of the best spread over the PEs, or of its elements over DRAM's ports, whichever
-takes longer. It shares no code with the floors of the search (`mapper.fusing.part_floors`).
+takes longer. It shares no code with the floors of the search (`mapper.fusing.part_floors`);
+lists of levels have floors of their own (`mapper.certificate.deep_floors`).
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ class _Axis:
 
 
 class _Prices:
-    """What parts cost at least on a chip of two levels.
+    """What parts cost at least on a chip of two levels; :class:`DeepPrices` are those of others.
 
     Args:
         chip: The chip.
