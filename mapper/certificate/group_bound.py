@@ -11,8 +11,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cost_models import Accelerator
-from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.group_floors import GroupFloors
 from mapper.certificate.kept_certificate import PartTerms
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, groups_of
@@ -104,17 +102,9 @@ class NetworkGroups:
         placement: The network on its chip.
         plain: The problem of a layer of which nothing is in L2, and nothing else takes room.
         counted: Whether passes cost what they move within L2.
-
-    Raises:
-        CertificateError: The chip is a list of levels.
     """
 
     def __init__(self, placement: Placement, plain: ProblemSpec, counted: bool) -> None:
-        if not isinstance(plain.accelerator, Accelerator):
-            raise CertificateError(
-                "groups: layers are fused on a chip of two levels, L2 and L1, not on a list of "
-                "levels"
-            )
         self._at, self._counted = placement, counted
         self._chip, self._options = plain.accelerator, plain.cost_model_options
         self._all_pes = "num_pes" not in plain.space.get("co_search", ())

@@ -2,21 +2,24 @@
 
 Every part pays for its MACs, with their accesses, and for every element that it moves once. Its
 cycles are those of the best spread over the PEs, or of its elements over DRAM's ports, whichever
-takes longer. It shares no code with the floors of the search (`mapper.fusing.part_floors`).
+takes longer. It shares no code with the floors of the search (`mapper.fusing.part_floors`);
+lists of levels have floors of their own (`mapper.certificate.deep_floors`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
 import cost_models
 from cost_models import Accelerator, energy_of_counts
 from layers import TENSORS, Layer, LayerKind, footprint
+from mapper.certificate.deep_floors import DeepPrices, Outputs
 from mapper.certificate.relaxation import TIGHT
 from mapper.fusing.axis_plan import Piece
 from mapper.fusing.fused_group import FusedTiling, filter_bits, resident_of, sums_of
@@ -40,7 +43,12 @@ class GroupFloors:
 
     def __init__(self, terms: GroupTerms, all_pes: bool) -> None:
         self.terms, group = terms, terms.group
-        self._prices = _Prices(terms, all_pes)
+        self._padding_free = terms.options.get("padding") == "free"
+        self._prices: _Prices | DeepPrices
+        if isinstance(terms.chip, Accelerator):
+            self._prices = _Prices(terms.chip, terms.options, all_pes)
+        else:
+            self._prices = DeepPrices(terms.chip, self._padding_free)
         self._shape = (
             len(group.key_tiles), len(terms.filters), len(group.row_plans), len(group.column_plans)
         )  # fmt: skip
@@ -69,7 +77,7 @@ class GroupFloors:
         found = np.zeros((2, *self._shape))
         for place in range(len(group.layers)):
             rows, columns = (
-                _Axis([plan.pieces[place] for plan in plans], self._prices.padding_free)
+                _Axis([plan.pieces[place] for plan in plans], self._padding_free)
                 for plans in (group.row_plans, group.column_plans)
             )
             loads = np.array([terms.loads(plan, place)[:2] for plan in group.column_plans]).T
@@ -80,8 +88,11 @@ class GroupFloors:
                     if resident not in known:
                         known[resident] = np.zeros((2, *self._shape[2:]))
                         for layer, often in group.cuts(place, keys):
-                            figures = self._prices.of_plans(layer, rows, columns, resident)
-                            known[resident] += often * figures
+                            figures = self._prices.of_parts(
+                                layer, (rows.extents, columns.extents),
+                                _sizes(layer, rows, columns), resident,
+                            )  # fmt: skip
+                            known[resident] += often * (rows.times @ figures @ columns.times.T)
                     found[:, number, chosen] += known[resident]
                     if place in filters:
                         found[:, number, chosen] += loads[:, None, :]
@@ -154,18 +165,17 @@ class _Axis:
 
 
 class _Prices:
-    """What parts cost at least.
+    """What parts cost at least on a chip of two levels; :class:`DeepPrices` are those of others.
 
     Args:
-        terms: Chip and options.
+        chip: The chip.
+        options: Options of the model `exact`.
         all_pes: Whether every mapping has all PEs of the chip leak.
     """
 
-    def __init__(self, terms: GroupTerms, all_pes: bool) -> None:
-        assert isinstance(terms.chip, Accelerator)
-        self._chip, self._all_pes = terms.chip, all_pes
-        self._model = cost_models.load("exact", **terms.options)
-        self.padding_free = terms.options.get("padding") == "free"
+    def __init__(self, chip: Accelerator, options: Mapping[str, Any], all_pes: bool) -> None:
+        self._chip, self._all_pes = chip, all_pes
+        self._model = cost_models.load("exact", **options)
         outer, inner = self._chip.buffers()
         # what some level does not hold goes another way: it is not known to cost anything
         held = [name for n, name in enumerate(TENSORS) if outer.holds[n] and inner.holds[n]]
@@ -182,19 +192,17 @@ class _Prices:
             self._model, self._chip, cycles, {"l1_bits": 1, "l2_bits": 1, **counts}
         )
 
-    def of_plans(self, layer: Layer, rows: _Axis, columns: _Axis, resident: Resident) -> FloatArray:
-        """Energy [nJ] and latency [cycles] of a layer: ``(2, plans of rows, plans of columns)``."""
-        figures = self._of_parts(layer, rows, columns, resident)
-        found: FloatArray = rows.times @ figures @ columns.times.T
-        return found
-
-    def _of_parts(
-        self, layer: Layer, rows: _Axis, columns: _Axis, resident: Resident
+    def of_parts(
+        self,
+        layer: Layer,
+        outputs: Outputs,
+        sizes: Mapping[str, FloatArray],
+        resident: Resident,
     ) -> FloatArray:
-        """The same of a part for each piece of rows and columns."""
-        sizes, chip = _sizes(layer, rows, columns), self._chip
+        """See :meth:`DeepPrices.of_parts`."""
+        chip = self._chip
         macs = sizes["output"] * (layer.macs // layer.output_size)
-        steps = least_steps(layer, rows.extents, columns.extents, chip.num_pes)
+        steps = least_steps(layer, *outputs, chip.num_pes)
         cycles = np.ceil(steps * TIGHT / chip.simd_lanes)
         outer, outside = chip.buffers()[0], [name for name in TENSORS if name not in resident]
         width = {"input": chip.widths.input, "filter": chip.widths.filter,

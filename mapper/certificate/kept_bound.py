@@ -144,7 +144,9 @@ class KeptBound:
             least = min(corners(lines), key=math.prod, default=(math.inf, math.inf))
             bound = math.prod(least)
             low = [one for one, value in lines if one.of(*least) <= value * (1 + NEAR)]
-            nearer = [] if bound >= wanted * (1 - NEAR) else [n for n in low if sums[n].look()]
+            if bound >= wanted * (1 - NEAR):
+                return bound
+            nearer = [n for n in low if sums[n].look()] or [n for n in sums if sums[n].look()]
             if not nearer:
                 return bound
             sums |= {one: self._sum(one) for one in nearer}

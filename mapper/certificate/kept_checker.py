@@ -73,11 +73,7 @@ def placement_of(certificate: KeptCertificate) -> Placement:
 
 
 def groups_of(certificate: KeptCertificate, placement: Placement) -> NetworkGroups | None:
-    """The groups of layers that may be fused; None where none may.
-
-    Raises:
-        CertificateError: They may, and the chip is a list of levels.
-    """
+    """The groups of layers that may be fused; None where none may."""
     if certificate.groups is None:
         return None
     return NetworkGroups(placement, certificate.terms.plain, certificate.counted)

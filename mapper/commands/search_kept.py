@@ -52,7 +52,6 @@ def check_kept(
         OptionError: One is given.
         KeepError: The chip, the model or the objective cannot be.
     """
-    from cost_models import Chain
     from mapper.commands.options import OptionError
     from mapper.staying.kept_network import check_inputs, check_keep, check_space
 
@@ -70,11 +69,6 @@ def check_kept(
     if certified and inputs > 1:
         raise OptionError(
             "--certificate: where layers share the chip it is of one run; leave out --inputs"
-        )
-    if certified and fuse == "tiles" and isinstance(spec.accelerator, Chain):
-        raise OptionError(
-            "--certificate: that of --fuse tiles is of a chip of two levels, L2 and L1, but the "
-            "accelerator is a list of levels; --fuse keep takes it"
         )
 
 

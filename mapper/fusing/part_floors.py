@@ -84,7 +84,8 @@ class WorkPrices:
         if isinstance(self.chip, Chain):
             input_, filter_, output = (name in resident for name in TENSORS)
             elements = [sizes[name] for name in TENSORS]
-            work = LeastWork(sizes["macs"], elements, (input_, filter_, output))
+            here = input_, filter_, output
+            work = LeastWork(sizes["macs"], elements, here, padding_free=self.padding_free)
             found: FloatArray = energy_floor(work, self.chip)
             return found
         total = np.zeros_like(sizes["macs"])
