@@ -166,25 +166,25 @@ def test_no_lie_passes(lie: str, good: KeptCertificate) -> None:
 
 
 def test_filters_that_the_level_does_not_hold_do_not_stay() -> None:
-    found = certificate_of(*deep(small_chain, 2, False), "energy", fused=True)[1]
-    assert found.groups
+    found = certificate_of(*deep(long_attention, 6, False), "energy", fused=True)[1]
+    assert found.groups is not None
+    assert [one.keys for one in found.groups] == [4]
     check_kept(found)
-    lie = group(filters=("l0",)), "filters: one is a tensor that stays whole"
+    lie = group(filters=("scores",)), "filters: one is a tensor that stays whole"
     assert_refused(check_kept, lie, found)
 
 
 def test_files_keep_them_bit_by_bit(good: KeptCertificate, tmp_path: Path) -> None:
-    again = assert_kept(good, tmp_path)
-    assert again.groups == good.groups
-    assert len(check_kept(again)) == len(good.parts)
+    assert assert_kept(good, tmp_path).groups == good.groups
 
 
 def test_the_command_line_writes_and_checks_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "net.yaml").write_text(CHAIN, encoding="utf-8")
-    chip = deep_setting(1000, True).chip.to_dict()
+    net = CHAIN.replace("24", "12").replace("22", "10")
+    (tmp_path / "net.yaml").write_text(net, encoding="utf-8")
+    chip = deep_setting(300, True).chip.to_dict()
     (tmp_path / "deep.yaml").write_text(yaml.safe_dump(chip), encoding="utf-8")
     search = "search --network net.yaml -a deep.yaml --fuse tiles --workers 1 -o energy"
     found = json_of(f"{search} --certificate net.cert")
