@@ -10,6 +10,7 @@ Run it with pytest. Each ``test_`` method raises AssertionError with what was br
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -87,10 +88,16 @@ class SearcherConformance:
             if not (capabilities.proves_optimum or capabilities.fixed):
                 assert len(counted) == min(budget, cap), "the budget was not used up"
 
+    @classmethod
+    @functools.cache
+    def _found(cls) -> list[tuple[Problem, SearchResult, IntArray, list[float]]]:
+        """A short run of each problem, made once for a class of tests."""
+        tests = cls()
+        return [(p, *_record(tests.make(), p, tests.budget, seed=3)) for p in tests.problems()]
+
     def test_only_legal_actions(self) -> None:
         """Every action lies within the space and decodes to a mapping."""
-        for problem in self.problems():
-            actions = _record(self.make(), problem, self.budget, seed=1)[1]
+        for problem, _, actions, _ in self._found():
             assert actions.dtype == np.int64
             assert (actions >= 0).all()
             assert (actions < problem.space.nvec).all()
@@ -126,8 +133,7 @@ class SearcherConformance:
 
     def test_best_so_far_never_rises(self) -> None:
         """Improvements fall, count up, and end at the best of all samples."""
-        for problem in self.problems():
-            result, _, values = _record(self.make(), problem, self.budget, seed=3)
+        for problem, result, _, values in self._found():
             numbers = [n for n, _ in result.improvements]
             bests = [value for _, value in result.improvements]
             assert numbers == sorted(set(numbers))
@@ -140,8 +146,7 @@ class SearcherConformance:
 
     def test_the_result_says_what_was_found(self) -> None:
         """Mapping, cost and bound, where it gives them, belong to the best value."""
-        for problem in self.problems():
-            result = _record(self.make(), problem, self.budget, seed=3)[0]
+        for problem, result, _, _ in self._found():
             if result.best_action is None:
                 continue
             found = problem.look(result.best_action[None])

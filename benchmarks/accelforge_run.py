@@ -3,7 +3,8 @@
     PYTHON benchmarks/accelforge_run.py FOLDER...
 
 PYTHON is one with `pip install accelforge==1.0.467`. A line of JSON for each folder: calls of every
-action by ``memory/tensor/action``, energy [J] without leakage, and seconds of each component.
+action by ``einsum/memory/tensor/action``, energy [J] without leakage, and seconds of all einsums,
+one after another, each as long as its slowest component.
 """
 
 from __future__ import annotations
@@ -22,14 +23,13 @@ def run(folder: Path) -> dict[str, Any]:
 
     files = (str(folder / f"{name}.yaml") for name in ("arch", "workload", "mapping"))
     found = accelforge.Spec.from_yaml(*files).evaluate_mapping().data.iloc[0]
-    said: dict[str, Any] = {"actions": {}, "seconds": {}}
+    said: dict[str, Any] = {"actions": {}}
     for column, value in found.items():
-        _, *parts = str(column).split(SEPARATOR)
+        einsum, *parts = str(column).split(SEPARATOR)
         if parts[0] == "action":
-            said["actions"]["/".join(parts[1:])] = float(value)
-        elif parts[0] == "latency" and parts[1:]:
-            said["seconds"][parts[1]] = float(value)
-    return said | {"energy_j": float(found[f"Total{SEPARATOR}dynamic_energy"])}
+            said["actions"]["/".join((einsum, *parts[1:]))] = float(value)
+    totals = {"energy_j": "dynamic_energy", "latency_s": "latency"}
+    return said | {name: float(found[f"Total{SEPARATOR}{key}"]) for name, key in totals.items()}
 
 
 if __name__ == "__main__":

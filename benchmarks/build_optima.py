@@ -2,8 +2,6 @@
 
     python -m benchmarks build_optima                  # resumable: what is there and holds is kept
     python -m benchmarks build_optima --check          # evaluate every entry's mapping again
-    python -m benchmarks build_optima --part 0/16 --file part0.csv     # one of 16 shares
-    python -m benchmarks build_optima --take part*.csv                 # and all of them together
 
 Proofs that need more than --timeout seconds are kept with their bound, and tried again next time.
 """
@@ -20,7 +18,7 @@ import numpy as np
 import baselines
 import layers
 from baselines import Optimum, optimum_of, problem_key, prove, read_optima, write_optima
-from benchmarks.frame import asked, share_of
+from benchmarks.frame import asked
 from cost_models import Mapping
 from maestro_env import Problem
 from mapper.search.auto import TRIED, knows
@@ -58,17 +56,6 @@ def holds(problem: Problem, entry: Optimum) -> bool:
     return True
 
 
-def best_known(paths: list[Path]) -> dict[str, Optimum]:
-    """The entries of some libraries; of those of one problem the best."""
-    found: dict[str, Optimum] = {}
-    for path in paths:
-        entries = read_optima(path) if path.exists() else {}
-        for key, entry in entries.items():
-            other = found.get(key, entry)
-            found[key] = min(other, entry, key=lambda e: (not e.proven, e.value, -e.bound))
-    return found
-
-
 def solved(problem: Problem, entry: Optimum | None) -> bool:
     """Whether an optimum is known and of today's model."""
     return entry is not None and entry.proven and holds(problem, entry)
@@ -87,20 +74,6 @@ def built(problem: Problem, chip: str, entry: Optimum | None, timeout: float) ->
     return None if proof.mapping is None else optimum_of(problem, chip, proof)
 
 
-def check(wanted: list[tuple[str, Problem]], known: dict[str, Optimum]) -> None:
-    """Say which entries are missing, stale or not proven."""
-    found = 0
-    for chip, problem in wanted:
-        entry = known.get(problem_key(problem))
-        found += solved(problem, entry)
-        if not solved(problem, entry):
-            said = "missing or stale"
-            if entry is not None and holds(problem, entry):
-                said = f"{entry.status}, gap {100 * (entry.value / entry.bound - 1):.3f} %"
-            print(f"{problem.objective.name} {problem.layer.name} on {chip}: {said}")
-    print(f"{found} of {len(wanted)} are proven and hold")
-
-
 def summary(entries: list[Optimum]) -> str:
     """How many are proven, and how long that took."""
     times = [entry.seconds for entry in entries]
@@ -112,34 +85,24 @@ def summary(entries: list[Optimum]) -> str:
 
 
 def main() -> None:
-    given = asked(
-        __doc__,
-        timeout=60.0,
-        file=FILE,
-        part=(share_of, "which share of what is open, of how many"),
-        take=([Path], "libraries to take over"),
-        check=False,
-    )
-    wanted, known = list(problems()), best_known([FILE, given.file, *given.take])
-    if given.check:
-        check(wanted, known)
-        return
-    if given.part is not None:
-        share, shares = given.part
-        library = best_known([FILE])
-        wanted = [(c, p) for c, p in wanted if not solved(p, library.get(problem_key(p)))]
-        wanted = wanted[share::shares]
+    given = asked(__doc__, timeout=60.0, check=(False, "only say what is missing or stale"))
+    known = read_optima(FILE) if FILE.exists() else {}
     current: dict[str, Optimum] = {}
     began = time.process_time()
-    for number, (chip, problem) in enumerate(wanted):
+    for number, (chip, problem) in enumerate(problems()):
         entry = known.get(problem_key(problem))
         if not solved(problem, entry):
             start = entry if entry is not None and holds(problem, entry) else None
+            if given.check:
+                said = "missing or stale" if start is None else f"not proven: {start.status}"
+                print(f"{problem.objective.name} {problem.layer.name} on {chip}: {said}")
+                continue
             entry = built(problem, chip, start, given.timeout)
         if entry is not None:
             current[entry.key] = entry
-        if number % 20 == 19:
-            write_optima(given.file, {**known, **current}.values())
-    write_optima(given.file, current.values())
-    print(summary(list(current.values())) if current else "nothing to do")
+        if number % 20 == 19 and not given.check:
+            write_optima(FILE, {**known, **current}.values())
+    if not given.check:
+        write_optima(FILE, current.values())
+    print(summary(list(current.values())) if current else "nothing is proven")
     print(f"{time.process_time() - began:.0f} s of processor time now")

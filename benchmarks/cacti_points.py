@@ -28,8 +28,12 @@ NODES = (90, 65, 45, 32, 22)
 SIZES = tuple(sorted([*(1 << n for n in range(6, 26)), 108_000]))
 
 
-def simulate(program: Path, size: int, node: int, cells: str) -> tuple[float, float, float, float]:
-    """Read and write energy of a byte [pJ], area of a byte [um^2], leakage of the whole [uW]."""
+def point(program: Path, asked: int, node: int, cells: str) -> tuple[float, float, float, float]:
+    """Read and write energy of a byte [pJ], area of a byte [um^2], leakage of the whole [uW].
+
+    Scaled from the smallest memory where the size that is asked for is below it.
+    """
+    size, share = max(asked, SMALLEST), min(1.0, asked / SMALLEST)
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "sram.cfg"
         config.write_text(
@@ -45,18 +49,11 @@ def simulate(program: Path, size: int, node: int, cells: str) -> tuple[float, fl
             last = list(csv.DictReader(text))[-1]
             row = {key.strip(): value for key, value in last.items() if key}
     return (
-        float(row["Dynamic read energy (nJ)"]) * 1000 / WORD_BYTES,
-        float(row["Dynamic write energy (nJ)"]) * 1000 / WORD_BYTES,
+        float(row["Dynamic read energy (nJ)"]) * 1000 / WORD_BYTES * share**POWER,
+        float(row["Dynamic write energy (nJ)"]) * 1000 / WORD_BYTES * share**POWER,
         float(row["Area (mm2)"]) * 1e6 / size,
-        float(row["Standby leakage per bank(mW)"]) * 1000,
+        float(row["Standby leakage per bank(mW)"]) * 1000 * share,
     )
-
-
-def point(program: Path, size: int, node: int, cells: str) -> tuple[float, float, float, float]:
-    """The same, scaled from the smallest memory where the size is below it."""
-    read, write, area, leakage = simulate(program, max(size, SMALLEST), node, cells)
-    share = min(1.0, size / SMALLEST)
-    return read * share**POWER, write * share**POWER, area, leakage * share
 
 
 def row_of(given: Any, node: int, size: int) -> tuple[str, ...]:

@@ -23,11 +23,14 @@ import numpy as np
 
 from baselines import prove
 from baselines.optimal.chain_solver import ChainSolver
-from baselines.optimal.chain_structures import ChainStructures
-from benchmarks.chain_problems import random_part, random_problem, with_residents
+from benchmarks.chain_problems import (
+    random_part,
+    random_problem,
+    structures_of,
+    with_residents,
+)
 from benchmarks.frame import Row, Table
-from cost_models import ChainFacts, chain_facts_of
-from maestro_env import ChainSpace, Problem
+from maestro_env import Problem
 from marl_common import IntArray
 
 COLUMNS = ("seed", "memories", "objective", "model", "mappings", "optimum", "proven", "agrees")
@@ -78,11 +81,7 @@ def part_rows(
         problem = with_residents(problem, seed)
     if problem is None:
         return []
-    limits = problem.limits
-    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, limits)
-    assert isinstance(facts, ChainFacts)
-    assert isinstance(problem.space, ChainSpace)
-    solver = ColdSolver(problem, [ChainStructures(problem.space, facts)])
+    solver = ColdSolver(problem, [structures_of(problem)])
     return [_compared(problem, solver.run() == "optimal", solver.value)]
 
 

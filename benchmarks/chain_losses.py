@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 
 from baselines.optimal.chain_structures import ChainStructures
-from cost_models import (
-    ChainBatch,
-    ChainBrancher,
-    ChainFacts,
-    ChainMapping,
-    CostsToGo,
-    chain_facts_of,
-    shared_out,
-)
+from benchmarks.chain_problems import structures_of
+from cost_models import ChainBatch, ChainBrancher, ChainMapping, CostsToGo, shared_out
 from layers import DIMS
 from maestro_env import Problem
 
@@ -27,12 +20,10 @@ tiles and innermost loop too, and those of all memories."""
 
 def losses_of(problem: Problem, mapping: ChainMapping) -> dict[str, str]:
     """Bound energy and latency of a mapping as its choices are made; shares of its own figures."""
-    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
-    assert isinstance(facts, ChainFacts)
-    structures = ChainStructures(problem.space, facts)
+    structures = structures_of(problem)
     batch = ChainBatch.from_mappings([mapping], problem.accelerator)
     way, action = _way_of(structures, batch), problem.space.encode(batch)[0]
-    spread, none = structures.spread(way), ((0,) * len(DIMS),) * (facts.depth + 1)
+    spread, none = structures.spread(way), ((0,) * len(DIMS),) * (structures.facts.depth + 1)
     cost = problem.cost_model.evaluate(problem.layer, problem.accelerator, mapping)
     tried = (
         ChainBrancher(CostsToGo(spread, structures.tiles, redundant), (1, 1))

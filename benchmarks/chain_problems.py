@@ -7,9 +7,20 @@ from dataclasses import replace
 import numpy as np
 
 import cost_models
-from cost_models import AcceleratorError, Axis, Chain, ChainLevel, Fanout, Widths, Wires
+from baselines.optimal.chain_structures import ChainStructures
+from cost_models import (
+    AcceleratorError,
+    Axis,
+    Chain,
+    ChainFacts,
+    ChainLevel,
+    Fanout,
+    Widths,
+    Wires,
+    chain_facts_of,
+)
 from layers import TENSORS, Layer, LayerKind
-from maestro_env import Problem
+from maestro_env import ChainSpace, Problem
 
 HELD = ("111", "101", "011", "110", "100", "010", "001")
 OBJECTIVES = ("edp", "energy", "latency", "edp", "latency*edp")
@@ -85,6 +96,14 @@ def with_residents(problem: Problem, seed: int) -> Problem | None:
     if len(needs) and rng.random() < 0.5:
         found.limits[f"max_bytes.{home.name}"] = max(float(needs[len(needs) // 3]), 1.0)
     return found
+
+
+def structures_of(problem: Problem) -> ChainStructures:
+    """The structures of a problem's space, with the facts that its bounds need."""
+    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
+    assert isinstance(facts, ChainFacts)
+    assert isinstance(problem.space, ChainSpace)
+    return ChainStructures(problem.space, facts)
 
 
 def random_layer(rng: np.random.Generator, tiny: bool = False) -> Layer:

@@ -13,13 +13,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 import layers
 from baselines import Proof, ProofProgress, prove
 from benchmarks.chain_losses import LOSSES, losses_of
-from benchmarks.frame import DATA, Row, Table, known, show
-from benchmarks.optimal_speed import shapes
+from benchmarks.frame import DATA, Row, Table, known
+from benchmarks.optimal_speed import shapes, told
 from cost_models import ChainMapping
 from maestro_env import Problem
 
@@ -83,19 +81,6 @@ def keys(given: Any) -> Iterator[tuple[str, str, str]]:
             key = chip, given.objective, layer.name
             if given.above <= 0 or key in left:
                 yield key
-
-
-def told(rows: list[Row], _: Any) -> None:
-    """Print a row a chip."""
-    table = []
-    for chip, objective in dict.fromkeys((r["accelerator"], r["objective"]) for r in rows):
-        mine = [r for r in rows if (r["accelerator"], r["objective"]) == (chip, objective)]
-        times = [float(r["cpu_s"]) for r in mine if r["status"] == "optimal"]
-        gaps = [100 * float(r["gap"]) for r in mine if r["status"] != "optimal"] or [0.0]
-        one = {"chip": chip, "objective": objective, "shapes": len(mine), "proven": len(times)}
-        one["median time [s]"] = float(np.median(times)) if times else ""
-        table.append(one | {"other gaps, median [%]": np.median(gaps), "worst [%]": max(gaps)})
-    show(table)
 
 
 TABLE = Table(

@@ -19,9 +19,9 @@ import numpy as np
 
 import layers
 from baselines import prove
-from baselines.optimal.chain_structures import ChainStructures
-from benchmarks.frame import Row, Table, grouped
-from cost_models import ChainBrancher, ChainFacts, CostsToGo, chain_facts_of
+from benchmarks.chain_problems import structures_of
+from benchmarks.frame import Table, held
+from cost_models import ChainBrancher, CostsToGo
 from layers import DIMS
 from maestro_env import Problem
 from marl_common import IntArray
@@ -42,10 +42,8 @@ SAME = 1e-9
 def beside_bounds(layer: str, chip: str, given: Any) -> tuple[int, float]:
     """Random mappings of some ways of spreading units beside the bounds of these."""
     problem = Problem(layers.parse(layer), chip, space={"axis_dims": given.axis_dims})
-    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
-    assert isinstance(facts, ChainFacts)
-    structures = ChainStructures(problem.space, facts)
-    none = ((0,) * len(DIMS),) * (facts.depth + 1)  # units that idle count, too
+    structures = structures_of(problem)
+    none = ((0,) * len(DIMS),) * (structures.facts.depth + 1)  # units that idle count, too
     rng, least, count = np.random.default_rng(44), np.inf, 0
     chosen = rng.choice(len(structures.ways), min(given.ways, len(structures.ways)), replace=False)
     for row in chosen.tolist():
@@ -108,15 +106,6 @@ def keys(_: Any) -> Iterator[tuple[str, ...]]:
             yield "near", chip, "edp", name if "." in name else f"mobilenetv2.{name}"
 
 
-def told(rows: list[Row], _: Any) -> bool:
-    """Print the least ratio of each part; true where something is below."""
-    for part, mine in grouped(rows, "part").items():
-        count = sum(int(row["mappings"]) for row in mine)
-        least = min(float(row["least_ratio"]) for row in mine)
-        print(f"{part}: {count:,} mappings of {len(mine)} cases, the least at {least:.6g}")
-    return any(row["holds"] != "True" for row in rows)
-
-
 TABLE = Table(
     __doc__,
     ("part", "accelerator", "objective", "layer", "mappings", "least_ratio", "holds"),
@@ -129,5 +118,5 @@ TABLE = Table(
         "axis_dims": (1, "dimensions that may share an axis"),
     },
     {"ways": 2, "each": 100},
-    told,
+    held,
 )

@@ -27,13 +27,9 @@ UNIT_ELEMENTS = 100
 """Chips of the library whose L1 holds fewer elements have no more than registers in a PE."""
 
 
-def best(layer: Layer, chip: Accelerator, samples: int, filters: str) -> Cost | None:
-    """The cost of the mapping of least EDP that a search finds; None where it finds none."""
-    return searched(Problem(layer, chip, "edp", space={"filters": filters}, budget=samples))
-
-
-def searched(problem: Problem) -> Cost | None:
-    """The cost of the best mapping that annealing finds within the budget."""
+def searched(layer: Layer, chip: Accelerator, samples: int, **space: Any) -> Cost | None:
+    """The cost of the mapping of least EDP that annealing finds; None where it finds none."""
+    problem = Problem(layer, chip, "edp", space=space, budget=samples)
     baselines.load("annealing").search(problem, problem.budget, 0)
     if problem.best_action is None:
         return None
@@ -42,7 +38,7 @@ def searched(problem: Problem) -> Cost | None:
 
 
 def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
-    """As `best`, where a PE holds one output and as many channels as it has lanes.
+    """As `searched`, where a PE holds one output and as many channels as it has lanes.
 
     Where a PE is no more than a multiplier and its registers, no other mapping fits.
     """
@@ -52,8 +48,7 @@ def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
             most = chip.simd_lanes if parameter.name == "inner_tile_C" else 1
             only[parameter.name] = [tile for tile in map(int, parameter.choices) if tile <= most]
             only[parameter.name] = only[parameter.name][-1:]
-    space = {"filters": "free", "only": only}
-    return searched(Problem(layer, chip, "edp", space=space, budget=samples))
+    return searched(layer, chip, samples, filters="free", only=only)
 
 
 def area(_: Any) -> list[Row]:
@@ -90,7 +85,7 @@ def resnet18(given: Any) -> list[Row]:
         found = {
             shape: unit_tiles(shape, chip, samples)
             if tiny
-            else best(shape, chip, samples, "free" if own else "whole")
+            else searched(shape, chip, samples, filters="free" if own else "whole")
             for shape in shapes
         }
         done = {shape: cost for shape, cost in found.items() if cost is not None}

@@ -8,7 +8,7 @@ sample tests/cost_models/data/crosscheck_sample.csv has all tools. Tools: Timelo
 fetch anew what changed (`brute-reload`) or keep what they hold (`brute-retain`).
 
 With the path of `timeloop-model` Timeloop is run too, on the table's mappings with every choice of
-tensors that pass a level. With ``--write FILE`` its counts are kept, and with ``--sums FILE`` how
+tensors that pass a level. With ``--out FILE`` its counts are kept, and with ``--sums FILE`` how
 many of them are equal.
 """
 
@@ -16,17 +16,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import cost_models
+from benchmarks import crosscheck_timeloop as timeloop
 from benchmarks.crosscheck_timeloop_rules import slid
-from benchmarks.dividing_mapping import KEY, NO_BYPASS, DividingMapping, passing
-from benchmarks.frame import asked, known, show, write
-from cost_models import Accelerator
+from benchmarks.dividing_mapping import (
+    NO_BYPASS,
+    Compared,
+    DividingMapping,
+    case_of,
+    passing,
+    report,
+)
+from benchmarks.frame import Row, Summary, known, refuse, show, write
 
 MEANING = {
     "brute-reload": ("none", "union"),
@@ -43,12 +48,7 @@ and AccelForge give credit for the tile before alone, so that what a buffer stil
 wraps is fetched again; of the tools only the walk `brute-retain` keeps all that is held."""
 CYCLES = ("cycles_dram_bw1", "cycles_dram_bw4")
 
-BOUNDING_BOX = "tool takes the bounding box of a strided tile"
 FIRST_UPDATE = "tool reads outputs before their first update too"
-DROPS_CREDIT = "tool drops the sliding credit where an unrelated loop lies inside the sliding one"
-CLUSTERS_INSIDE = "tool places clusters inside the inner loops: parallel neighbours share more halo"
-ONE_SLIDE = "one storage node cannot slide over an outer and an inner loop"
-FOLLOWS_INPUT = "follows dram_in"
 TILE_BEFORE = "tool gives credit for the tile before, where taps or the axis are cut"
 """A window that slides leaves none there, and `retain` keeps all that is held, where it equals the
 brute-force walk."""
@@ -58,43 +58,15 @@ FORMER = {
 }
 """Causes of the table that lay with the exact model before it had `retain`."""
 OF_THE_TOOL = (
-    BOUNDING_BOX,
     FIRST_UPDATE,
-    DROPS_CREDIT,
-    CLUSTERS_INSIDE,
-    ONE_SLIDE,
-    FOLLOWS_INPUT,
     TILE_BEFORE,
+    "tool takes the bounding box of a strided tile",
+    "tool drops the sliding credit where an unrelated loop lies inside the sliding one",
+    "tool places clusters inside the inner loops: parallel neighbours share more halo",
+    "one storage node cannot slide over an outer and an inner loop",
+    "follows dram_in",
 )
 """Causes of a difference that lie with the tool."""
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One row of the table, beside ours.
-
-    Args:
-        row: The row.
-        ours: The exact model's count.
-        theirs: The tool's.
-    """
-
-    row: dict[str, str]
-    ours: int
-    theirs: int
-
-    @property
-    def equal(self) -> bool:
-        """Whether the two agree."""
-        return self.ours == self.theirs
-
-    @property
-    def cause(self) -> str:
-        """Why they differ, where that lies with the tool; empty where no such cause is named."""
-        cause = self.row["cause"]
-        if self.row["tool"] == "timeloop":
-            cause = FORMER.get(cause, cause)
-        return cause if cause in OF_THE_TOOL else ""
 
 
 def compare(rows: Iterable[dict[str, str]], halo_time: str | None = None) -> Iterator[Compared]:
@@ -104,13 +76,11 @@ def compare(rows: Iterable[dict[str, str]], halo_time: str | None = None) -> Ite
         rows: Rows of the table.
         halo_time: The model's option; None takes the one that means what the tool does.
     """
-    known_cases: dict[tuple[str, ...], DividingMapping] = {}
     for row in rows:
         if row["metric"] in CYCLES:
             continue
         meant, space = MEANING[row["tool"]]
-        key = tuple(row[name] for name in KEY)
-        case = known_cases.setdefault(key, DividingMapping(row))
+        case = case_of(row)
         counts = _counts(case, "none" if meant == "slide" else halo_time or meant)
         if meant == "slide" and halo_time is None:
             counts = slid(case, NO_BYPASS, counts, box=False)
@@ -121,7 +91,10 @@ def compare(rows: Iterable[dict[str, str]], halo_time: str | None = None) -> Ite
             # where taps or the sliding axis are tiled or parallel it keeps what is still held
             retained = _count(_counts(case, "retain"), metric, space)
             ours = retained if retained == theirs else ours
-        yield Compared(row, ours, theirs)
+        cause = row["cause"]
+        if row["tool"] == "timeloop":
+            cause = FORMER.get(cause, cause)
+        yield Compared(row, ours, theirs, cause if cause in OF_THE_TOOL else "")
 
 
 def _count(counts: dict[str, int], metric: str, space: str) -> int:
@@ -131,52 +104,41 @@ def _count(counts: dict[str, int], metric: str, space: str) -> int:
 
 @cache
 def _counts(case: DividingMapping, halo_time: str) -> dict[str, int]:
-    model, chip = cost_models.load("exact", halo_time=halo_time), Accelerator(prod(case.units))
-    cost = model.evaluate(case.layer(), chip, case.mapping())
-    if cost.infeasible is not None:
-        raise SystemExit(f"{case.row}: {cost.infeasible}")
-    return cost.counts
+    return case.counts(cost_models.load("exact", halo_time=halo_time))
 
 
-def report(table: list[dict[str, str]]) -> None:
-    """Print how many counts of each tool are equal, and why others are not."""
-    found = [(one.row["tool"], one.row["metric"], one) for one in compare(table)]
-    total = Counter(tool for tool, *_ in found)
-    equal = Counter(tool for tool, _, one in found if one.equal)
-    for tool, rows in sorted(total.items()):
-        print(f"{tool:18} {equal[tool]:5} of {rows} counts equal")
-    differ = ((*of, one.cause or "NO CAUSE NAMED") for *of, one in found if not one.equal)
-    for (tool, metric, cause), rows in sorted(Counter(differ).items()):
-        print(f"  {rows:4} {tool:18} {metric:12} {cause}")
+def rows(given: Any) -> list[Row]:
+    """The table, or Timeloop's counts of its mappings."""
+    if given.timeloop is None:
+        return known(given.table)
+    try:
+        return list(timeloop.lines(timeloop.program_path(given.timeloop), given.table))
+    except ValueError as error:
+        refuse(str(error))
 
 
-def run_timeloop(given: Any) -> None:
-    """Run Timeloop on the mappings of a table, and report how its counts relate to ours."""
-    from benchmarks import crosscheck_timeloop as timeloop
-
-    lines = list(timeloop.lines(timeloop.program_path(given.timeloop), given.table))
-    write(given.write, lines[0], lines)
+def told(found: list[Row], given: Any) -> None:
+    """Print how many counts are equal, and why others are not; keep that of Timeloop's."""
+    report((one.row["tool"], one) for one in compare(known(given.table)))
+    if given.timeloop is None:
+        return
     sums = Counter(
-        (one.row["metric"], "some tensors" if passing(one.row) else "none", one.relation)
-        for one in timeloop.compare(lines)
+        (one.row["metric"], "some tensors" if passing(one.row) else "none", one.cause)
+        for one in timeloop.compare(found)
     )
     names = ("metric", "pass_a_level", "relation", "counts")
-    rows = [dict(zip(names, (*key, n), strict=True)) for key, n in sorted(sums.items())]
-    show(rows)
-    write(given.sums, names, rows)
+    table = [dict(zip(names, (*key, n), strict=True)) for key, n in sorted(sums.items())]
+    show(table)
+    write(given.sums, names, table)
 
 
-def main() -> None:
-    given = asked(
-        __doc__,
-        table_=Path,
-        timeloop=(str, "path of `timeloop-model`"),
-        write=(Path, "keep Timeloop's counts"),
-        sums=(Path, "keep how many of them are equal"),
-    )
-    report(known(given.table))
-    if given.timeloop is not None:
-        try:
-            run_timeloop(given)
-        except ValueError as error:
-            raise SystemExit(str(error)) from None
+TABLE = Summary(
+    __doc__,
+    rows,
+    options={
+        "table_": Path,
+        "timeloop": (str, "path of `timeloop-model`"),
+        "sums": (Path, "keep how many of Timeloop's counts are equal"),
+    },
+    told=told,
+)

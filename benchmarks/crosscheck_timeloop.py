@@ -19,25 +19,26 @@ from collections.abc import Mapping as MappingABC
 from functools import cache, partial
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 import cost_models
 from benchmarks import crosscheck_timeloop_rules as rules
 from benchmarks.dividing_mapping import (
+    COUNTED,
     INPUTS,
-    KEY,
     NEST,
     NO_BYPASS,
-    PASSES,
+    NO_CAUSE,
     Bypass,
+    Compared,
     DividingMapping,
     bypass_of,
+    case_of,
     counted,
 )
 from benchmarks.export_rules import Counts
-from cost_models import Accelerator
 from layers import TENSORS, Layer
 from mapper.export.loop_nest import MAC, LoopNest, loop_nest
 
@@ -55,23 +56,9 @@ MODELS = {
 gives for the tile before: as `rules.slid`, as `retain` where that is all a buffer holds, and none
 where another loop lies inside the sliding one. Where it is none of these, one of the rules in
 `crosscheck_timeloop_rules` is why."""
-COUNTED = {
-    "dram_out_w": ("DRAM", "output", "updates"),
-    "dram_out_r": ("DRAM", "output", "reads"),
-    "l2w_out": ("L2", "output", "updates"),
-    "l2r_psum": ("L2", "output", "reads"),
-    "dram_in": ("DRAM", "input", "reads"),
-    "l2r_in": ("L2", "input", "reads"),
-    "l1w_in": ("L1", "input", "fills"),
-    "dram_fil": ("DRAM", "filter", "reads"),
-    "l2r_fil": ("L2", "filter", "reads"),
-    "l1w_fil": ("L1", "filter", "fills"),
-}
-"""Our counts: the level, the tensor, and Timeloop's word."""
 LIKE = {"slide": "equal, as a sliding window"} | {
     halo: f"equal, as halo_time={halo}" for halo in MODELS
 }
-NO_CAUSE = "NO CAUSE NAMED"
 Found = dict[tuple[str, str, str], int]
 """A figure of the statistics by level, tensor (empty for the MACs) and name."""
 
@@ -97,8 +84,7 @@ def program_path(given: str) -> str:
 
 def timeloop_input(case: DividingMapping, bypass: Bypass = NO_BYPASS) -> dict[str, Any]:
     """What `timeloop-model` reads of a case: architecture, problem and mapping."""
-    chip = Accelerator(prod(case.units))
-    return nest_input(loop_nest(case.layer(), chip, case.mapping(bypass)))
+    return nest_input(loop_nest(case.layer(), case.chip, case.mapping(bypass)))
 
 
 def nest_input(nest: LoopNest) -> dict[str, Any]:
@@ -270,47 +256,34 @@ def timeloop_counts(program: str, case: DividingMapping, bypass: Bypass) -> dict
     return counts
 
 
-class ComparedCounts(NamedTuple):
-    """A line of :func:`lines`, Timeloop's count, and how it relates to ours."""
-
-    row: dict[str, str]
-    theirs: int
-    relation: str
-
-
 def lines(program: str, path: Path) -> Iterator[dict[str, str]]:
     """Timeloop's counts of every mapping of a table under every bypass, a line each."""
     return counted(path, "timeloop", partial(timeloop_counts, program))
 
 
 @cache
-def _ours(key: tuple[str, ...], passes: tuple[str, ...], halo: str) -> dict[str, int]:
-    case = DividingMapping(dict(zip(KEY, key, strict=True)))
-    bypass = bypass_of(dict(zip(PASSES, passes, strict=True)))
+def _ours(case: DividingMapping, bypass: Bypass, halo: str) -> dict[str, int]:
     if halo == "slide":
-        return rules.slid(case, bypass, _ours(key, passes, "none"), box=True)
-    cost = MODELS[halo].evaluate(case.layer(), Accelerator(prod(case.units)), case.mapping(bypass))
-    assert cost.feasible, cost.infeasible
-    return cost.counts
+        return rules.slid(case, bypass, _ours(case, bypass, "none"), box=True)
+    return case.counts(MODELS[halo], bypass)
 
 
-def compare(found: Iterable[dict[str, str]]) -> Iterator[ComparedCounts]:
-    """Our counts beside those of :func:`lines`."""
+def compare(found: Iterable[dict[str, str]]) -> Iterator[Compared]:
+    """What PEs lack of their tiles by our count beside :func:`lines`, and how both relate."""
     for line in found:
-        key, passes = (tuple(line[name] for name in names) for names in (KEY, PASSES))
         theirs, metric = int(line["timeloop"]), line["metric"]
         ours = {}
         for halo in LIKE:
-            counts = _ours(key, passes, halo)
+            counts = _ours(case_of(line), bypass_of(line), halo)
             ours[halo] = counts.get(f"{metric}_tile", counts[metric])
         equal = next((LIKE[halo] for halo, count in ours.items() if count == theirs), None)
-        yield ComparedCounts(line, theirs, equal or cause(line, ours["retain"]))
+        retained = ours["retain"]
+        yield Compared(line, retained, theirs, equal or cause(line, retained))
 
 
 def by_rules(line: dict[str, str], given: rules.Rules = rules.ALL) -> int:
     """An input count of :func:`lines` by Timeloop's rules."""
-    case = DividingMapping({name: line[name] for name in KEY})
-    return rules.input_count(case, bypass_of(line), line["metric"], given)
+    return rules.input_count(case_of(line), bypass_of(line), line["metric"], given)
 
 
 def cause(line: dict[str, str], retained: int) -> str:

@@ -94,12 +94,9 @@ def told(rows: list[Row], given: Any) -> None:
 TABLE = Table(
     __doc__,
     ("chip", "layer", "reference", "gap", *DATAFLOWS),
-    lambda given: () if given.no_run else product(CHIPS, LAYERS),
+    lambda _: product(CHIPS, LAYERS),
     row_of,
     "dataflows.csv",
-    {
-        "timeout": (30.0, "of proofs not in the library"),
-        "no_run": (False, "only draw what the file holds"),
-    },
+    {"timeout": (30.0, "of proofs not in the library")},
     told=told,
 )

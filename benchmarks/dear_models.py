@@ -1,11 +1,10 @@
 """Searches of cost models that are dear: the best of few samples, and the search's own time.
 
     python -m benchmarks dear_models          # runs that the file lacks, then the table
-    python -m benchmarks dear_models --check
 
 Models: `maestro`; `exact:halo_time=none`, whose figures are those of the simulator with that option
-(`--check` compares some mappings); and the fake model of the tests, as one of a third party, whose
-figures are not like those of `exact`. The reference of a case is the best of all its runs and of
+(see `exact_simulated`); and the fake model of the tests, as one of a third party, whose figures are
+not like those of `exact`. The reference of a case is the best of all its runs and of
 20,000 samples of `ga` and of `annealing`. docs/data/dear-models.csv has a row a run: best value
 and the search's processor time [s], all calls of the model included, at each number of samples.
 """
@@ -21,9 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import baselines
-import cost_models
-from benchmarks.frame import Row, Table
-from cost_models import Cost
+from benchmarks.frame import Row, Table, show
 from maestro_env import Evaluation, Problem
 from marl_common import IntArray
 from tests.fake_model import FakeModel
@@ -67,23 +64,20 @@ def measured(case: Case, method: str, seed: int) -> dict[str, str]:
     problem, found = case.problem(), dict[str, str]()
     long = not seed and case == CASES[0] and method not in SLOW
     most = SAMPLES[-1] if long else SOME[seed > 0]
-    curve: list[tuple[int, float, float]] = []
+    values, spent = list[float](), list[float]()
 
     def after(actions: IntArray, evaluation: Evaluation) -> None:
-        spent = time.process_time() - began
-        best = np.minimum.accumulate(evaluation.values)
-        before = curve[-1][1] if curve else np.inf
-        first = len(curve)
-        curve.extend((first + i + 1, min(before, b), spent) for i, b in enumerate(best))
+        values.extend(evaluation.values)
+        spent.extend([time.process_time() - began] * len(evaluation.values))
 
     problem.on_evaluate = after
     began = time.process_time()
     with contextlib.suppress(baselines.SearcherError):
         baselines.load(method).search(problem, most, seed)
     for n in SAMPLES:
-        if n <= most and curve:
-            _, value, spent = curve[min(n, len(curve)) - 1]
-            found |= {f"value at {n}": repr(float(value)), f"cpu_s at {n}": f"{spent:.3f}"}
+        if n <= most and values:
+            best, at = min(values[:n]), spent[:n][-1]
+            found |= {f"value at {n}": repr(float(best)), f"cpu_s at {n}": f"{at:.3f}"}
     return found
 
 
@@ -119,47 +113,26 @@ def references(rows: list[dict[str, Any]]) -> dict[Case, float]:
     return found
 
 
-def table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """A line of Markdown a model and method: runs within 5 %, mean ratio, own processor time."""
-    best = references(rows)
-    yield (
-        "| model | method |"
-        + "".join(f" {n} samples |" for n in SAMPLES)
-        + " CPU s at 20 | at 100 |"
-    )
-    yield "|---" * (4 + len(SAMPLES)) + "|"
+def told(rows: list[Row], _: Any) -> None:
+    """Print a row a model and method: runs within 5 %, mean ratio, own processor time."""
+    best, table = references(rows), []
     models = [*dict.fromkeys(case.model for case in CASES), "all"]
     for model, method in itertools.product(models, METHODS):
         mine = [r for r in rows if r["method"] == method and model in (r["model"], "all")]
-        cells = []
+        if not mine:
+            continue
+        one: Row = {"model": model, "method": method}
         for n in SAMPLES:
             column = f"value at {n}"
             ratios = np.array([float(r[column]) / best[case_of(r)] for r in mine if r.get(column)])
             mean = np.exp(np.log(np.minimum(ratios, 1e3)).mean()) if len(ratios) else np.nan
-            cells.append(f"{np.mean(ratios <= NEAR):.0%}, {mean:.3f}" if len(ratios) else "")
-        if mine:
-            columns = ("cpu_s at 20", f"cpu_s at {SOME[0]}")
-            times = [np.median([float(r[c]) for r in mine if r.get(c)] or [0.0]) for c in columns]
-            shown = " | ".join(f"{spent:.2f}" for spent in times)
-            yield f"| {model} | {method} | {' | '.join(cells)} | {shown} |"
-
-
-def check() -> None:
-    """Compare figures of the simulator with those of `exact`, both with halo_time=none."""
-    exact, truth = (cost_models.load(name, halo_time="none") for name in ("exact", "simulator"))
-    compared = 0
-    for layer in SMALL:
-        problem = Problem(layer, "edge", "edp")
-        for mapping in problem.space.decode(problem.space.sample(60, 0)):
-            with contextlib.suppress(cost_models.CostModelError):  # it walks no more steps
-                one, other = (m.evaluate(problem.layer, problem.accelerator, mapping)
-                              for m in (exact, truth))  # fmt: skip
-                assert isinstance(one, Cost) == isinstance(other, Cost)
-                if isinstance(one, Cost) and isinstance(other, Cost):
-                    assert one.latency_cycles == other.latency_cycles
-                    np.testing.assert_allclose(one.energy_nj, other.energy_nj, rtol=1e-12)
-                    compared += 1
-    print(f"simulator and exact agree in {compared} mappings")
+            near = f"{np.mean(ratios <= NEAR):.0%}, {mean:.3f}" if len(ratios) else ""
+            one[f"{n} samples"] = near
+        for n, name in ((20, "CPU s at 20"), (SOME[0], "at 100")):
+            times = [float(r[f"cpu_s at {n}"]) for r in mine if r.get(f"cpu_s at {n}")]
+            one[name] = f"{np.median(times or [0.0]):.2f}"
+        table.append(one)
+    show(table)
 
 
 TABLE = Table(
@@ -168,7 +141,5 @@ TABLE = Table(
     keys,
     run,
     "dear-models.csv",
-    {"check": (False, "compare the simulator with exact, no rows")},
-    told=lambda rows, _: print(*table(rows), sep="\n"),
-    instead={"check": lambda _: check()},
+    told=told,
 )

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.seed_lines import Sums, seed_table
+from benchmarks.nest_counts import differing as counts_differing
+from benchmarks.seed_lines import seed_table
 from cost_models import Accelerator, CostBatch, MappingBatch
 from cost_models.exact import ExactModel
 from cost_models.exact.simulator_model import SimulatorModel
@@ -54,7 +55,6 @@ DRAWS: tuple[Draw, ...] = (
     (random_case, random_mapping),
 )
 PER_SEED, PER_CASE = 1000, 25
-FIELDS = ("mappings", "feasible", "differ")
 
 
 def differing(left: CostBatch, right: CostBatch) -> set[int]:
@@ -76,11 +76,7 @@ def report(
     """Print a mapping on which the two differ, with the counts that do."""
     mapping, left, right = rows
     print(f"{options} {layer} {chip} {mapping}")
-    found = {
-        name: (value, right.counts.get(name))
-        for name, value in left.counts.items()
-        if value != right.counts.get(name)
-    }
+    found = counts_differing(left.counts, right.counts)
     print(found or (left.infeasible, right.infeasible), flush=True)
 
 
@@ -120,20 +116,11 @@ def run(given: Any, seed: int) -> dict[str, int]:
     return {"mappings": PER_SEED, "feasible": feasible, "differ": differ}
 
 
-def told(total: Sums, _: Any) -> bool:
-    """Print sums; true where something differs."""
-    print(
-        f"{total['mappings']:,.0f} mappings ({total['feasible']:,.0f} feasible): "
-        f"{total['differ']:.0f} differ, {total['cpu_s']:.0f} s of processor time"
-    )
-    return total["differ"] > 0
-
-
 TABLE = seed_table(
     __doc__,
-    FIELDS,
+    ("mappings", "feasible", "differ"),
     run,
-    told,
+    ("differ",),
     options={
         "max_macs": (60, "of a layer without dilation"),
         "padded": (False, "all padding is free, and there is"),

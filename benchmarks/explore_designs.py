@@ -86,7 +86,7 @@ def measured(given: Any) -> list[Row]:
             "wall_s": round(wall, 1),
             "cpu_s": round(cpu, 1),
         }
-        if not given.no_kill and not kept:
+        if not kept:
             words = command(folder, given.designs, "killed")
             killed(words, wall / 2)
             rest, _ = timed(words)
@@ -98,7 +98,7 @@ def measured(given: Any) -> list[Row]:
 TABLE = Summary(
     __doc__,
     measured,
-    options={"designs": 1000, "no_kill": False, "fuse": ("none", None, ("none", "keep"))},
+    options={"designs": 1000, "fuse": ("none", None, ("none", "keep"))},
     quick={"designs": 4},
     digits=None,
 )

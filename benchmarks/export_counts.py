@@ -6,7 +6,8 @@
 Mappings of whole factors on chips of three levels, with several dimensions side by side and tensors
 that pass a level, are written by `mapper export`, then read and counted by the tools themselves:
 element reads and writes of every tensor in every memory. ZigZag runs here, AccelForge under a
-Python 3.12 that has it (`accelforge_run.py`), Timeloop 3.0.3 where its program is given
+Python 3.12 that has it (`accelforge_run.py`), which counts fused groups, too (`export_groups.py`),
+Timeloop 3.0.3 where its program is given
 (`crosscheck_timeloop.py`). Where a count differs, a rule gives the tool's number
 (`export_rules.py`).
 """
@@ -18,13 +19,14 @@ import logging
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import accelforge_run as runner
 from benchmarks.crosscheck_timeloop import NO_CAUSE, TimeloopError, nest_counts, program_path
 from benchmarks.export_cases import Case, cases
+from benchmarks.export_groups import GroupCase, group_cases
 from benchmarks.export_rules import (
     ANEW,
     EACH,
@@ -40,13 +42,16 @@ from benchmarks.export_rules import (
 from benchmarks.frame import Summary, grouped
 from cost_models import clock_of
 from layers import TENSORS
-from mapper.export.accelforge_files import ARRAYS, accelforge_files
+from mapper.export.accelforge_files import ARRAYS, EINSUM, accelforge_files
 from mapper.export.chip_stores import ChipStores
 from mapper.export.export_files import write_files
+from mapper.export.fused_accelforge import fused_files
 from mapper.export.zigzag_files import LAYER_OPERAND, temporal_loops, zigzag_files
 
 STAYS = {"zigzag": zigzag_stays, "accelforge": accelforge_stays}
 COUNTED = {"zigzag": zigzag_counts, "accelforge": accelforge_counts}
+GROUPS = "accelforge-fused"
+"""Stands for AccelForge where it counts fused groups."""
 BOXES = {"halo_space": "tile", "window": "box"}
 WINDOW = "Timeloop gives credit for the tile before alone; its rules are worked out on two levels"
 
@@ -140,16 +145,16 @@ def zigzag_says(case: Case) -> Said:
     return Said(counts, found.energy_total / 1000, found.latency_total2)
 
 
-def run_accelforge(cases: list[Case], python: str) -> list[dict[str, Any]]:
-    """What AccelForge says of exports, all in one run of its Python.
+def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[dict[str, Any]]:
+    """What AccelForge says of the files of exports, all in one run of its Python.
 
     Raises:
         SystemExit: It is not there, or fails.
     """
     with tempfile.TemporaryDirectory() as name:
-        folders = [Path(name) / str(place) for place in range(len(cases))]
-        for case, folder in zip(cases, folders, strict=True):
-            write_files(folder, accelforge_files(case.nest))
+        folders = [Path(name) / str(place) for place in range(len(exports))]
+        for texts, folder in zip(exports, folders, strict=True):
+            write_files(folder, texts)
         words = [python, runner.__file__, *map(str, folders)]
         try:
             run = subprocess.run(words, capture_output=True, text=True, check=True)
@@ -165,9 +170,9 @@ def accelforge_says(case: Case, said: dict[str, Any]) -> Said:
     for store in ChipStores(case.nest).all:
         for tensor in store.tensors:
             for way in ("read", "write"):
-                calls = said["actions"].get(f"{store.name}/{ARRAYS[tensor]}/{way}", 0.0)
+                calls = said["actions"].get(f"{EINSUM}/{store.name}/{ARRAYS[tensor]}/{way}", 0.0)
                 counts[store.level, tensor, way] = round(calls / bits[tensor])
-    cycles = max(said["seconds"].values()) * 1e6 * clock_of(case.nest.chip)
+    cycles = said["latency_s"] * 1e6 * clock_of(case.nest.chip)
     return Said(counts, 1e9 * said["energy_j"], cycles)
 
 
@@ -176,7 +181,8 @@ def both_say(cases: list[Case], accelforge: str | None) -> Iterator[tuple[Case, 
     logging.disable(logging.CRITICAL)
     yield from ((case, "zigzag", zigzag_says(case)) for case in cases)
     if accelforge is not None:
-        for case, one in zip(cases, run_accelforge(cases, accelforge), strict=True):
+        texts = [accelforge_files(case.nest) for case in cases]
+        for case, one in zip(cases, run_accelforge(texts, accelforge), strict=True):
             yield case, "accelforge", accelforge_says(case, one)
 
 
@@ -197,6 +203,13 @@ def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any
         held = counted(case, BOXES | {"halo_time": "retain"})
         ours |= {key: n for key, n in held.items() if n == theirs[key]}
     by_rule = COUNTED[tool](case.nest) if tool in COUNTED else ours
+    yield from count_rows(case, tool, ours, by_rule, theirs)
+
+
+def count_rows(
+    case: Case, tool: str, ours: Counts, by_rule: Counts, theirs: Counts
+) -> Iterator[dict[str, Any]]:
+    """A row for each count: by our model, by a tool's rules, and by the tool."""
     for key, count in ours.items():
         memory, tensor, way = key
         cause = "" if count == theirs[key] else cause_of(case, tool, tensor)
@@ -211,6 +224,15 @@ def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any
             "cause": cause,
             "by_rule": by_rule[key] == theirs[key],
         }
+
+
+def compare_groups(groups: list[GroupCase], python: str) -> Iterator[dict[str, Any]]:
+    """Rows of fused groups by AccelForge."""
+    said = run_accelforge([fused_files(group.nests) for group in groups], python)
+    for group, one in zip(groups, said, strict=True):
+        for place, case in enumerate(group.cases):
+            counts = group.exact(place), group.by_rules(place), group.said(place, one)
+            yield from count_rows(case, GROUPS, *counts)
 
 
 def compare(
@@ -236,6 +258,9 @@ def summed(given: Any) -> list[dict[str, Any]]:
         timeloop = given.timeloop and program_path(given.timeloop)
         found = list(cases(given.mappings, given.seed))
         rows = list(compare(found, given.accelforge, timeloop))
+        if given.accelforge is not None:
+            groups = list(group_cases(given.groups, given.seed))
+            rows += compare_groups(groups, given.accelforge)
     except TimeloopError as error:
         raise SystemExit(str(error)) from None
     names = ("tool", "chip", "memory", "tensor", "way")
@@ -267,10 +292,11 @@ TABLE = Summary(
     summed,
     options={
         "mappings": 60,
+        "groups": (60, "fused groups for AccelForge"),
         "seed": 0,
         "accelforge": (str, "a Python 3.12 that has AccelForge"),
         "timeloop": (str, "path of `timeloop-model`"),
     },
-    quick={"mappings": 3},
+    quick={"mappings": 3, "groups": 3},
     told=told,
 )

@@ -16,7 +16,7 @@ part from the exact model, and from each other, in four rules:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import pairwise
 from math import prod
 from typing import NamedTuple
@@ -169,14 +169,14 @@ def zigzag_counts(nest: LoopNest) -> Counts:
     return _counts(nest, zigzag_stays, False, lambda outputs, stay: outputs)
 
 
-def accelforge_counts(nest: LoopNest) -> Counts:
-    """Reads and writes as AccelForge counts them."""
+def accelforge_counts(nest: LoopNest, resident: Collection[str] = ()) -> Counts:
+    """Reads and writes as AccelForge counts them; nothing brings what is in L2 already there."""
     reduced = set(nest.extents) - set(nest.depends(TENSORS.index("output")))
 
     def first(outputs: int, stay: Stay) -> int:
         return outputs * prod(stay.units[d] for d in reduced)
 
-    return _counts(nest, accelforge_stays, True, first)
+    return _counts(nest, accelforge_stays, True, first, resident)
 
 
 def _counts(
@@ -184,12 +184,14 @@ def _counts(
     stays: Callable[[LoopNest, str], list[Stay]],
     apart: bool,
     first: Callable[[int, Stay], int],
+    resident: Collection[str] = (),
 ) -> Counts:
     """Counts of a tool; `first` is how many sums a memory's instances start from nothing."""
     found: Counts = Counter()
     outputs = elements(nest, "output", dict.fromkeys(DIMS, 1) | dict(nest.extents), False)
     for tensor in TENSORS:
-        for move in exchanges(nest, tensor, stays(nest, tensor), apart=apart, box=apart):
+        moves = exchanges(nest, tensor, stays(nest, tensor), apart=apart, box=apart)
+        for move in moves[tensor in resident :]:
             way, other, back, again = "read", "write", 0, 0
             if tensor == "output":
                 way, other, back = "write", "read", move.passed - first(outputs, move.outside)

@@ -159,7 +159,9 @@ def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a Markdown table, numbers with four digits."""
+    """Print rows as a Markdown table, numbers with four digits; nothing where there are none."""
+    if not rows:
+        return
     print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
     for row in rows:
         cells = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values())
@@ -214,8 +216,17 @@ def filled(
     return rows
 
 
-def nothing(rows: list[Row], given: argparse.Namespace) -> None:
+def nothing(rows: Sequence[Row], given: argparse.Namespace) -> None:
     """Tell nothing of a table."""
+
+
+def held(rows: Sequence[Row], given: argparse.Namespace) -> bool:
+    """Print by part how many mappings a table holds of; true where some case does not."""
+    for part, mine in grouped((row for row in rows if row["mappings"] != "0"), "part").items():
+        total = sum(int(row["mappings"]) for row in mine)
+        wrong = sum(row["holds"] != "True" for row in mine)
+        print(f"{part}: {len(mine)} cases, {total:,} mappings, {wrong} wrong")
+    return any(row["holds"] != "True" for row in rows)
 
 
 def shown(rows: Sequence[Row], given: argparse.Namespace) -> None:
@@ -266,7 +277,8 @@ class Summary:
         given = given_to(self)
         rows = self.rows(given)
         kept = rows if self.digits is None else [rounded(row, self.digits) for row in rows]
-        write(given.out, rows[0], kept)
+        if rows:
+            write(given.out, rows[0], kept)
         return bool(self.told(rows, given))
 
 

@@ -5,7 +5,7 @@
 
 One row for each package, with what is below it. A code line has a token that is neither comment nor
 part of a docstring (or of a text that stands alone). Parameters are counted without `self` and
-`cls`. Complexity is McCabe's, as `ruff` counts it. An index is a subscript, outside of type hints,
+`cls`; how complex functions are `ruff` says (C901). An index is a subscript, outside of type hints,
 with a whole number above 1 or a name in capitals in it; `shape[...]` aside.
 """
 
@@ -21,8 +21,8 @@ from pathlib import Path
 
 from benchmarks.frame import asked, refuse, show
 
-MANY, MOST, COMPLEX = 6, 10, 10
-"""Parameters, and complexity, above which a function is counted."""
+MANY, MOST = 6, 10
+"""Parameters above which a function is counted."""
 _SILENT = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -45,10 +45,9 @@ class Counts:
     functions: int = 0
     many: int = 0
     most: int = 0
-    complex: int = 0
     indices: int = 0
     names: list[str] = field(default_factory=list)
-    """Functions of too many parameters or too complex, and where they are."""
+    """Functions of too many parameters, and where they are."""
 
     @property
     def share(self) -> float:
@@ -93,27 +92,6 @@ def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return len(named) + stars - (named[:1] in (["self"], ["cls"]))
 
 
-def complexity(body: list[ast.stmt]) -> int:
-    """Ways through some statements beyond the first."""
-    found = 0
-    for node in body:
-        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
-        if isinstance(node, ast.If):
-            found += 1
-        elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            found += 1 + bool(node.orelse)
-        elif isinstance(node, ast.Try):
-            found += len(node.handlers) + bool(node.orelse)
-            blocks += [handler.body for handler in node.handlers]
-        elif isinstance(node, ast.Match):
-            found += len(node.cases)
-            blocks += [case.body for case in node.cases]
-        elif isinstance(node, _FUNCTIONS):
-            found += 1
-        found += sum(complexity(block) for block in blocks if isinstance(block, list))
-    return found
-
-
 def without_hints(node: ast.AST) -> Iterator[ast.AST]:
     """A node and those below it, but for type hints."""
     yield node
@@ -147,14 +125,13 @@ def count(path: Path, root: Path) -> Counts:
     for node in ast.walk(tree):
         if not isinstance(node, _FUNCTIONS):
             continue
-        given, ways = parameters(node), 1 + complexity(node.body)
+        given = parameters(node)
         found.functions += 1
         found.many += given > MANY
         found.most += given > MOST
-        found.complex += ways > COMPLEX
-        if given > MANY or ways > COMPLEX:
+        if given > MANY:
             where = f"{path.relative_to(root)}:{node.lineno}"
-            found.names.append(f"{where} {node.name}: {given} parameters, complexity {ways}")
+            found.names.append(f"{where} {node.name}: {given} parameters")
     return found
 
 

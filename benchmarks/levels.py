@@ -20,17 +20,18 @@ Prints how many rows are equal, and the first counts that differ. Exits with 1 i
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
 from benchmarks.frame import asked, refuse
 from benchmarks.nest_counts import COUNTERS, Counts, differing
 from cost_models.exact.nest import Lanes, Nest, NestLevel, Port, Rules, Window
-from layers import DIMS, TENSORS
+from layers import DIMS
 
 BITS = 8
 """Of every element: all are alike."""
@@ -46,13 +47,78 @@ class RowError(ValueError):
     """A line that is no nest with its counts."""
 
 
-@dataclass(frozen=True)
-class Row:
+def _different(dims: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(dims)) < len(dims):
+        raise ValueError("expected different dimensions")
+    return dims
+
+
+Whole = Annotated[int, Field(strict=True, ge=1)]
+Rate = Annotated[int, Field(strict=True, ge=0)]
+Each = Annotated[tuple[Whole, ...], Field(min_length=len(DIMS), max_length=len(DIMS))]
+Dim = Annotated[int, Field(strict=True, ge=0, lt=len(DIMS))]
+Some = Annotated[tuple[Dim, ...], AfterValidator(_different)]
+
+
+class RowLevel(BaseModel):
+    """A level of a nest, as the file has it."""
+
+    tile: Each
+    fan: Each
+    order: Annotated[Some, Field(min_length=len(DIMS))]
+    keeps: tuple[bool, bool, bool]
+
+
+class Row(BaseModel):
     """A line of the file: a nest, and what was counted of it."""
 
-    line: int
-    nest: Nest
-    counts: Counts
+    extents: Each
+    levels: Annotated[list[RowLevel], Field(min_length=1)]
+    coupled: tuple[Some, Some, Some]
+    strides: tuple[Whole, Whole]
+    dilations: tuple[Whole, Whole]
+    ports: list[tuple[Rate, Rate]]
+    simd: Whole
+    retain: bool = True
+    counts: dict[str, Annotated[int, Field(strict=True)]]
+    line: int = 0
+
+    @model_validator(mode="after")
+    def can_be_executed(self) -> Row:
+        """Refuse what has no ports or counts, or is too large."""
+        macs = math.prod(self.extents)
+        units = math.prod(n for level in self.levels for n in level.fan)
+        missing = {*LATENCIES, "compute"} - self.counts.keys()
+        for wrong, text in (
+            (macs > MOST_MACS, f"{macs} MACs; expected at most {MOST_MACS} to execute"),
+            (units > MOST_UNITS, f"fan: {units} units in all; expected at most {MOST_UNITS}"),
+            (len(self.ports) != len(self.levels) + 1, "ports: expected one more than levels"),
+            (not all(self.ports[:1] and self.ports[0]), "ports: DRAM has none"),
+            (missing, f"counts: no {', '.join(sorted(missing))}"),
+        ):
+            if wrong:
+                raise ValueError(text)
+        return self
+
+    @property
+    def nest(self) -> Nest:
+        """The nest."""
+        ports = [Port(BITS * into, BITS * out) if into and out else None
+                 for into, out in self.ports]  # fmt: skip
+        down, across = zip(self.strides, self.dilations, strict=True)
+        return Nest(
+            extents=self.extents,
+            levels=tuple(
+                NestLevel(level.tile, level.fan, level.order, level.keeps, port=port)
+                for level, port in zip(self.levels, ports[1:], strict=True)
+            ),
+            coupled=self.coupled,
+            windows=(Window(*down), Window(*across)),
+            widths=(BITS,) * 4,
+            dram=ports[0] or Port(),
+            lanes=Lanes(any=self.simd),
+            rules=Rules(retain=self.retain),
+        )
 
 
 def read(path: Path) -> list[Row]:
@@ -64,97 +130,15 @@ def read(path: Path) -> list[Row]:
     rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
-            fields = json.loads(line)
-            if not isinstance(fields, dict):
-                raise RowError(f"got {line[:20]!r}, expected an object")
-            rows.append(Row(number, _nest(fields), _counts(fields)))
-        except json.JSONDecodeError as error:
-            raise RowError(f"{path}, line {number}: not JSON: {error}") from None
-        except RowError as error:
-            raise RowError(f"{path}, line {number}: {error}") from None
+            rows.append(Row.model_validate_json(line).model_copy(update={"line": number}))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            text = f"{where}: {first['msg']}, got {first['input']!r}" if where else first["msg"]
+            raise RowError(f"{path}, line {number}: {text}") from None
     if not rows:
         raise RowError(f"{path}: no rows; expected a nest a line")
     return rows
-
-
-def _nest(fields: dict[str, Any]) -> Nest:
-    extents = _whole(fields, "extents", len(DIMS), 1)
-    if math.prod(extents) > MOST_MACS:
-        raise RowError(f"{math.prod(extents)} MACs; expected at most {MOST_MACS} to execute")
-    levels, ports = _list(fields, "levels"), _list(fields, "ports")
-    if not levels or len(ports) != len(levels) + 1:
-        raise RowError(f"ports: {len(ports)} of {len(levels)} levels; expected one more, DRAM's")
-    bandwidths = [_port(_whole({"ports": port}, "ports", 2, 0)) for port in ports]
-    if bandwidths[0] is None:
-        raise RowError("ports: DRAM has none; expected elements a cycle")
-    stride, dilation = _whole(fields, "strides", 2, 1), _whole(fields, "dilations", 2, 1)
-    entries = tuple(map(_level, levels, bandwidths[1:]))
-    units = math.prod(n for entry in entries for n in entry.units)
-    if units > MOST_UNITS:
-        raise RowError(f"fan: {units} units in all; expected at most {MOST_UNITS} to execute")
-    coupled = _list(fields, "coupled")
-    if len(coupled) != len(TENSORS):
-        raise RowError(f"coupled: got {len(coupled)} tensors, expected {len(TENSORS)}")
-    inputs, filters, outputs = (_dims({"coupled": dims}, "coupled") for dims in coupled)
-    return Nest(
-        extents=extents,
-        levels=entries,
-        coupled=(inputs, filters, outputs),
-        windows=(Window(stride[0], dilation[0]), Window(stride[1], dilation[1])),
-        widths=(BITS,) * 4,
-        dram=bandwidths[0],
-        lanes=Lanes(any=_whole({"simd": [fields.get("simd")]}, "simd", 1, 1)[0]),
-        rules=Rules(retain=bool(fields.get("retain", True))),
-    )
-
-
-def _level(fields: Any, port: Port | None) -> NestLevel:
-    if not isinstance(fields, dict):
-        raise RowError(f"levels: got {fields!r}, expected objects")
-    order = _dims(fields, "order")
-    if len(order) != len(DIMS):
-        raise RowError(f"order: got {list(order)}, expected every dimension once")
-    inputs, filters, outputs = map(bool, _whole(fields, "keeps", len(TENSORS), 0))
-    tile, fan = (_whole(fields, name, len(DIMS), 1) for name in ("tile", "fan"))
-    return NestLevel(tile, fan, order, (inputs, filters, outputs), port=port)
-
-
-def _port(elements: tuple[int, ...]) -> Port | None:
-    into, out = elements
-    return Port(BITS * into, BITS * out) if into and out else None
-
-
-def _list(fields: Mapping[str, Any], name: str) -> list[Any]:
-    value = fields.get(name)
-    if not isinstance(value, list):
-        raise RowError(f"{name}: got {value!r}, expected a list")
-    return value
-
-
-def _whole(fields: Mapping[str, Any], name: str, count: int, least: int) -> tuple[int, ...]:
-    """A list of so many whole numbers, none below `least`."""
-    numbers = _list(fields, name)
-    if len(numbers) != count or not all(isinstance(n, int) and n >= least for n in numbers):
-        raise RowError(f"{name}: got {numbers}, expected {count} whole numbers from {least} on")
-    return tuple(map(int, numbers))
-
-
-def _dims(fields: Mapping[str, Any], name: str) -> tuple[int, ...]:
-    """Different dimensions, by number."""
-    dims = _list(fields, name)
-    if len(set(map(str, dims))) != len(dims) or not all(d in range(len(DIMS)) for d in dims):
-        raise RowError(f"{name}: got {dims}, expected different dimensions, 0 to {len(DIMS) - 1}")
-    return tuple(dims)
-
-
-def _counts(fields: dict[str, Any]) -> Counts:
-    counts = fields.get("counts")
-    if not isinstance(counts, dict) or not all(isinstance(n, int) for n in counts.values()):
-        raise RowError(f"counts: got {str(counts)[:20]}, expected whole numbers by name")
-    missing = [name for name in (*LATENCIES, "compute") if name not in counts]
-    if missing:
-        raise RowError(f"counts: no {missing[0]!r}; expected it beside {', '.join(LATENCIES)}")
-    return counts
 
 
 def counts_of(counter: Callable[[Nest], Counts], nest: Nest) -> dict[str, int]:

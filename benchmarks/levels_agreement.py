@@ -29,7 +29,7 @@ import numpy as np
 from benchmarks.frame import known
 from benchmarks.nest_counts import COUNTERS, Counts, differing
 from benchmarks.nest_features import FEATURES, features
-from benchmarks.seed_lines import Sums, seed_table
+from benchmarks.seed_lines import seed_table
 from cost_models.exact.nest import Nest
 from tests.cost_models.layer_nests import layer_nest
 from tests.cost_models.nests import MOST_WORK, random_nest
@@ -93,22 +93,11 @@ def against(given: Any) -> int:
     return len(wrong)
 
 
-def told(total: Sums, given: Any) -> bool:
-    """Print the share of each feature, and how many nests differ; true where one does."""
-    for name in FEATURES:
-        print(f"{100 * total[name] / max(total['nests'], 1):6.1f} %  {name}")
-    print(
-        f"{total['nests']:,.0f} nests, {' and '.join(given.between)}: {total['differ']:.0f} differ;"
-        f" {total['cpu_s']:.0f} s of processor time"
-    )
-    return total["differ"] > 0
-
-
 TABLE = seed_table(
     __doc__,
     ("nests", "differ", *FEATURES, "digest"),
     run,
-    told,
+    ("differ",),
     options={
         "nests": (int, "nests a seed, if not as many as said above"),
         "depth": ([1, 2, 3, 4, 5], None, (1, 2, 3, 4, 5)),

@@ -11,14 +11,13 @@ in a file of several layers the program adds the L1 counts of the layer before).
 
 from __future__ import annotations
 
-import csv
 import os
 import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.frame import asked, refuse, show_figures
+from benchmarks.frame import asked, known, refuse, show_figures
 from cost_models import Accelerator, load, parse_network
 from cost_models.maestro.binary import BinaryModel
 from tests.cost_models.maestro_reference import differences, read_row, read_rows
@@ -71,12 +70,10 @@ def compare_networks(folder: Path) -> tuple[Counter[str], list[str]]:
                     f"{path.name}: ends with {done.returncode}; here {reasons} are refused"
                 )
                 continue
-            with table.open(newline="", encoding="utf-8") as file:
-                header, *rows = csv.reader(file)
-        names = [name.strip() for name in header]
+            rows = [{name.strip(): n for name, n in row.items()} for row in known(table)]
         found["files answered"] += 1
         for (layer, _), cost, row in zip(pairs, costs, rows, strict=True):
-            theirs = [int(dict(zip(names, row, strict=True))[column]) for column in SHARED]
+            theirs = [int(row[column]) for column in SHARED]
             equal = cost.feasible and theirs == [int(getattr(cost, field)) for field in FIELDS]
             found["layers equal" if equal else "layers different"] += 1
             if not equal:

@@ -22,13 +22,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks import case_optima
-from benchmarks.frame import Summary, grouped, known, rounded
+from benchmarks.frame import Summary, grouped
 from benchmarks.marl_cases import CASE, CASES, FIRST, OBJECTIVES, interval, key
 from marl_runs import best_so_far, first_below, geometric_mean
 
 Run = dict[str, Any]
 GAP = ("above the best known [%]", "gap to optimum [%]")
 """What a column is called where optima are not known, and where they are."""
+TARGET = 1.05
+"""Of the reference: what counts as arrived."""
 ROUNDED = 1e-9
 """Values that differ by less are equal to a proof."""
 
@@ -154,30 +156,6 @@ def layer_rows(runs: list[Run], cost_model: str, target: float) -> list[Run]:
     return sorted(rows, key=lambda row: (row["objective"], row["geometric mean"] or np.inf))
 
 
-def joined(rows: list[Run], path: Path, anchor: str, order: str) -> list[Run]:
-    """The rows, and those of `path` whose methods have no runs here, sorted by column `order`.
-
-    Kept rows stand on the references of an earlier table: the row of the method `anchor` shows
-    that they are today's.
-
-    Raises:
-        SystemExit: The anchor's row differs, but for its processor time.
-    """
-    today = [rounded(row) for row in rows]
-    names = [(row.get("objective"), row["method"]) for row in today]
-    kept = []
-    for row in known(path):
-        name = row.get("objective"), row["method"]
-        if name not in names:
-            kept.append(row)
-        elif row["method"] == anchor:
-            mine = {k: str(v) for k, v in today[names.index(name)].items()}
-            if {**mine, "CPU s": ""} != {**row, "CPU s": ""}:
-                raise SystemExit(f"{path}: {row} stands there, these runs give {mine}")
-    both = [*today, *kept]
-    return sorted(both, key=lambda r: (r.get("objective", ""), float(r[order] or "inf")))
-
-
 def made(given: Any) -> list[Run]:
     """The rows that the options ask for."""
     runs = of_cases(read(given.runs, given.cost_model, given.budget), given.cases)
@@ -186,11 +164,7 @@ def made(given: Any) -> list[Run]:
             runs = [run for run in runs if run[name] in wanted.split(",")]
     if not runs:
         raise SystemExit("no such runs in these files")
-    rows = (layer_rows if given.layers else method_rows)(runs, given.cost_model, given.target)
-    if given.keep:
-        order = "geometric mean" if given.layers else GAP[given.cost_model == "exact"]
-        rows = joined(rows, given.out, given.keep, order)
-    return rows
+    return (layer_rows if given.layers else method_rows)(runs, given.cost_model, TARGET)
 
 
 TABLE = Summary(
@@ -204,7 +178,5 @@ TABLE = Summary(
         "methods": (str, "with commas; all of the files where nothing is said"),
         "objectives": (str, "with commas; all of the cases where nothing is said"),
         "budget": 20_000,
-        "target": 1.05,
-        "keep": (str, "a method: keep the rows of others; see `joined`"),
     },
 )

@@ -44,7 +44,7 @@ def _of_nest(nest: Nest) -> dict[str, bool]:
     return {
         "at least 200 MACs": math.prod(nest.extents) >= 200,
         "ragged tiles at every level": all(_ragged(nest)),
-        "two axes at two levels": sum(_axes(level) > 1 for level in levels) > 1,
+        "two axes at two levels": sum(sum(n > 1 for n in lv.units) > 1 for lv in levels) > 1,
         "a tensor kept nowhere": any(not any(lv.keeps[t] for lv in levels) for t in range(3)),
         "unequal widths": len(set(nest.widths)) > 1,
         "unequal directions": any(port.read != port.write for port in ports),
@@ -85,10 +85,6 @@ def _ragged(nest: Nest) -> list[bool]:
         any(n % t for n, t in zip(whole, level.tile, strict=True))
         for whole, level in zip(around, nest.levels, strict=False)
     ]
-
-
-def _axes(level: NestLevel) -> int:
-    return sum(n > 1 for n in level.units)
 
 
 def _entries(levels: tuple[NestLevel, ...]) -> list[int]:

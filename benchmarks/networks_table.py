@@ -62,7 +62,7 @@ def table(given: Any) -> list[dict[str, Any]]:
         key: {row["layer"]: float(row["value / optimum"]) for row in own}
         for key, own in found.items()
     }
-    rows, compared = [], []
+    rows, ps = [], []
     for (network, method), own in found.items():
         mine, ours = over[network, method], over[network, "marl"]
         shapes = distinct_shapes(list(mine))
@@ -84,9 +84,8 @@ def table(given: Any) -> list[dict[str, Any]]:
                 "CPU s": float(np.mean([float(row["CPU s"]) for row in own])),
             }
         )
-        if method != "marl":
-            compared.append((rows[-1], ratio.p))
-    for (row, _), p in zip(compared, holm([p for _, p in compared]), strict=True):
+        ps += [ratio.p] * (method != "marl")
+    for row, p in zip((row for row in rows if row["method"] != "marl"), holm(ps), strict=True):
         row["p (Holm)"] = p
     return sorted(rows, key=lambda row: (row["network"], row["whole network"]))
 

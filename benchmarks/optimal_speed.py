@@ -35,21 +35,14 @@ def row_of(
     """Prove one case."""
     problem = Problem(layers.parse(layer), accelerator, objective, MODELS[model])
     proof = prove(problem, timeout=given.timeout, threads=threads)
-    return {
-        "status": proof.status,
-        "value": repr(proof.value),
-        "bound": repr(proof.bound),
-        "gap": f"{proof.gap:.3e}",
-        "cpu_s": f"{proof.seconds:.3f}",
-        "boxes": proof.counts.boxes,
-        "structures": proof.counts.structures,
-        "evaluated": proof.counts.evaluated,
-    }
+    numbers = (repr(proof.value), repr(proof.bound), f"{proof.gap:.3e}", f"{proof.seconds:.3f}")
+    counts = (getattr(proof.counts, name) for name in GIVEN[5:])
+    return dict(zip(GIVEN, (proof.status, *numbers, *counts), strict=True))
 
 
 def told(rows: list[Row], _: Any) -> None:
-    """Print a row a model, accelerator and objective."""
-    names, table = ("model", "accelerator", "objective"), []
+    """Print a row a chip and objective, of each model where there are several."""
+    names, table = [n for n in ("model", "accelerator", "objective") if n in rows[0]], []
     for case, mine in grouped(rows, *names).items():
         times = [float(row["cpu_s"]) for row in mine]
         one: Row = dict(zip(names, case, strict=True)) | {"shapes": len(mine)}

@@ -18,7 +18,7 @@ import numpy as np
 import layers
 from baselines import Proof, StructureSpace, prove
 from baselines.optimal.solver import Solver
-from benchmarks.frame import Table
+from benchmarks.frame import Row, Table, grouped
 from benchmarks.optimal_speed import MODELS, NETWORKS, shapes
 from cost_models import Mapping, MappingBatch
 from cost_models.exact.bounds import ExactBounds
@@ -98,9 +98,11 @@ def ratios(problem: Problem, mapping: Mapping, value: float) -> list[float]:
     return [float(bound) / value for bound in (least, *own)]
 
 
-def tables(rows: list[dict[str, str]]) -> str:
-    """The rows as two tables."""
-    cells = [[row[name] for name in ("layer", *GIVEN)] for row in rows]
+def told(rows: list[Row], given: Any) -> None:
+    """Print two tables of the problems that the options name."""
+    asked = (given.model, given.accelerator, given.objective)
+    mine = grouped(rows, "model", "accelerator", "objective").get(asked, [])
+    cells = [[row[name] for name in ("layer", *GIVEN)] for row in mine]
     lines = ["| bound over optimum | least | median | most |", "|---|---|---|---|"]
     for level in LEVELS:
         found = np.array([float(ratio) for _, name, ratio, _ in cells if name == level])
@@ -112,7 +114,7 @@ def tables(rows: list[dict[str, str]]) -> str:
         own = [cell[2:] for cell in cells if cell[0] == layer and cell[1] in RULES]
         each = (f"{int(n):,}{'' if done == 'True' else ' (not done)'}" for n, done in own)
         lines.append(f"| {layer} | {' | '.join(each)} |")
-    return "\n".join(lines)
+    print("\n".join(lines))
 
 
 def row_of(
@@ -152,5 +154,5 @@ TABLE = Table(
         "only_rules": (False, "no ratios of all the shapes"),
     },
     {"boxes": 10_000},
-    lambda rows, _: print(tables(rows)),
+    told,
 )

@@ -80,9 +80,9 @@ class Case:
         """Key of its reference."""
         return f"{self.layer}|{self.chip}|{self.objective}"
 
-    def problem(self, cost_model: str) -> Problem:
+    def problem(self) -> Problem:
         """The problem, in the default space."""
-        return Problem(self.shape or self.layer, self.accelerator, self.objective, cost_model)
+        return Problem(self.shape or self.layer, self.accelerator, self.objective)
 
 
 def cases(which: str) -> Iterator[Case]:
@@ -106,21 +106,20 @@ def cases(which: str) -> Iterator[Case]:
 class References:
     """Best known value of each case, in a file that only grows better."""
 
-    def __init__(self, path: Path, cost_model: str, proof_s: float) -> None:
-        self.path, self.cost_model, self.proof_s = path, cost_model, proof_s
+    def __init__(self, path: Path, proof_s: float) -> None:
+        self.path, self.proof_s = path, proof_s
         self.known: dict[str, tuple[float, str]] = {}
         for row in known(path):
             self.known[row["case"]] = (float(row["value"]), row["source"])
-        for name, (value, source) in _proven() if cost_model == "exact" else ():
+        for name, (value, source) in _proven():
             if source == "optimal" or value < self.known.get(name, (np.inf, ""))[0]:
                 self.known[name] = (value, source)
 
     def knows(self, case: Case) -> bool:
         """Whether the reference of a case needs no search and no proof."""
-        if case.name in self.known:
-            return True
-        found = known_optimum(case.problem("exact")) if self.cost_model == "exact" else None
-        return found is not None and found.proven
+        return case.name in self.known or bool(
+            (found := known_optimum(case.problem())) and found.proven
+        )
 
     def of(self, case: Case) -> tuple[float, str]:
         """Value and its source: ``optimal`` or ``search``; a proof is tried where there is time."""
@@ -133,18 +132,18 @@ class References:
 
     def _found(self, case: Case) -> tuple[float, str]:
         values = []
-        if self.cost_model == "exact" and (entry := known_optimum(case.problem("exact"))):
+        if entry := known_optimum(case.problem()):
             if entry.proven:
                 return entry.value, "optimal"
             values.append(entry.value)
         if self.proof_s > 0:
-            problem = case.problem(self.cost_model)
+            problem = case.problem()
             if baselines.can_prove(problem) is None:
                 status, proof = proof_within(problem, self.proof_s)
                 if status in ("optimal", "empty"):
                     return proof.value, "optimal"
                 values.append(proof.value)
-        problem = case.problem(self.cost_model)
+        problem = case.problem()
         for method, samples, seed in LONG_DEEP if case.chip in DEEP else (("ga", SAMPLES, 0),):
             values.append(baselines.load(method).search(problem, samples, seed).best_value)
         return min(values), "search"
@@ -202,10 +201,8 @@ def _search(
 
 def keys(given: Any) -> Iterator[tuple[str, str, str]]:
     """The cases of a set, with what their rows are made of."""
-    agents = agents_of(given.agents, given.cost_model)
-    assert agents is not None
-    given.agents = agents
-    given.references = References(given.reference, given.cost_model, given.proof_s)
+    given.agents = agents_of(given.agents, "exact")
+    given.references = References(given.reference, given.proof_s)
     given.numbered = {
         (c.layer, c.chip, c.objective): (n, c) for n, c in enumerate(cases(given.set))
     }
@@ -220,7 +217,7 @@ def row_of(given: Any, *key: str) -> list[dict[str, str]]:
     reference, source = references.of(case)
     if not np.isfinite(reference):
         return []
-    best = best_of(given.agents, case.problem(given.cost_model), number)
+    best = best_of(given.agents, case.problem(), number)
     references.better(case, min(best))
     ratio = (min(value / min(reference, *best), NEVER) for value in best)
     return [{"reference": source} | {n: f"{r:.5g}" for n, r in zip(LIMITS, ratio, strict=True)}]
@@ -254,7 +251,6 @@ TABLE = Table(
     options={
         "set": ("in-range", None, SETS),
         "agents": "auto",
-        "cost_model": "exact",
         "reference": DATA / "pretrained-reference.csv",
         "proof_s": 0.0,
         "known": (False, "cases with a reference only"),

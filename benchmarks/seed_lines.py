@@ -8,23 +8,23 @@ from typing import Any
 
 from benchmarks.frame import Row, Table
 
-Sums = dict[str, float]
-
 
 def seed_table(
     doc: str | None,
     fields: Sequence[str],
     run: Callable[[argparse.Namespace, int], Mapping[str, float]],
-    told: Callable[[Sums, argparse.Namespace], bool],
+    wrong: Sequence[str],
     **more: Any,
 ) -> Table:
     """A table with a row a seed; ``--seeds`` and ``--start`` say which.
+
+    The sums of all rows are printed, and their shares of the first.
 
     Args:
         doc: Docstring of the benchmark.
         fields: Columns beside ``seed`` and ``cpu_s``.
         run: Gives the columns of a seed; those that it leaves out are 0.
-        told: Prints what the sums of all rows show; true where something is wrong.
+        wrong: Those of the fields that are 0 where nothing is wrong.
         more: Other fields of the table.
     """
 
@@ -32,8 +32,14 @@ def seed_table(
         found = run(given, seed)
         return {name: f"{found.get(name, 0):.10g}" for name in fields}
 
-    def summed(rows: list[Row], given: argparse.Namespace) -> bool:
-        return told({n: sum(float(row[n]) for row in rows) for n in ("cpu_s", *fields)}, given)
+    def told(rows: list[Row], _: argparse.Namespace) -> bool:
+        total = {n: sum(float(row[n]) for row in rows) for n in ("cpu_s", *fields)}
+        for name in (name for name in fields if name != "digest"):
+            share = total[name] / max(total[fields[0]], 1)
+            print(f"{total[name]:12,.0f} {share:7.1%}  {name}")
+        bad = sum(total[name] for name in wrong)
+        print(f"{bad:12,.0f}  wrong in all; {total['cpu_s']:.0f} s of processor time")
+        return bad > 0
 
     seeds = {"seeds": (1, "how many seeds"), "start": (0, "the first seed")}
     more["options"] = seeds | more.get("options", {})
@@ -42,14 +48,6 @@ def seed_table(
         ("seed", "cpu_s", *fields),
         lambda given: zip(range(given.start, given.start + given.seeds)),
         row,
-        told=summed,
+        told=told,
         **more,
     )
-
-
-def print_sums(total: Sums, fields: Sequence[str], wrong: float, what: str) -> bool:
-    """Print the sums, and how much is wrong; whether something is."""
-    for name in fields:
-        print(f"{total[name]:12,.0f}  {name}")
-    print(f"{wrong:12,.0f}  {what} in all; {total['cpu_s']:.0f} s of processor time")
-    return wrong > 0

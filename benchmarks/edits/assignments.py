@@ -17,20 +17,15 @@ from benchmarks.edits.kind import Edit, judged
 from mapper.clustering.assignment import Assignment, AssignmentError
 
 
-def write_assignment(path: Path) -> None:
-    """Three agents of seven parameters."""
+def prepare(folder: Path) -> Edit:
+    """Edits of an assignment of seven parameters to three agents."""
     Assignment(
         (("tile_K", "tile_C"), ("order", "parallel", "cluster"), ("tile_Y", "tile_X")),
         {"layer": "conv:K=4", "samples": 300, "policy": "mean"},
-    ).save(path)
-
-
-def prepare(folder: Path) -> Edit:
-    """Edits of the assignment."""
-    write_assignment(folder / "a.json")
+    ).save(folder / "a.json")
     good = (folder / "a.json").read_bytes()
 
-    def edit(rng: Rng, path: Path) -> str:
+    def edit(rng: Rng) -> tuple[str, bytes]:
         what = ["field", "field", "fields", "text", "members"][rng.integers(5)]
         fields = json.loads(good)
         for _ in range({"field": 1, "fields": 3}.get(what, 0)):
@@ -40,9 +35,7 @@ def prepare(folder: Path) -> Edit:
             text = yaml.safe_dump(fields, sort_keys=False, default_flow_style=None)
         if what == "members":
             text = doubled(rng, json.dumps(fields))
-        content = edit_file(rng, text.encode()) if what == "text" else text.encode()
-        path.write_bytes(content)
-        return what
+        return what, edit_file(rng, text.encode()) if what == "text" else text.encode()
 
     return edit
 

@@ -59,8 +59,9 @@ def campaign(kind: str, edits: int, seed: int, keep: Path | None = None) -> Outc
             for left in Path(folder).iterdir():
                 left.unlink()
             path = Path(folder) / given.file
-            what = edit(rng, path)
-            content, began = path.read_bytes(), time.process_time()
+            what, content = edit(rng)
+            path.write_bytes(content)
+            began = time.process_time()
             judged = given.judge(path)
             took = time.process_time() - began
             path.write_bytes(content)

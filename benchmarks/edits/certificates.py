@@ -15,6 +15,7 @@ import math
 import zipfile
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,14 +139,7 @@ def prepare(folder: Path) -> Edit:
 
 def prepare_deep(folder: Path, more: Iterable[ProblemSpec] = ()) -> Edit:
     """Edits of the certificates of problems on chips that are a list of levels, and of more."""
-    good = certificates(folder, (*more, *deep_specs()))
-
-    def edit(rng: Rng, path: Path) -> str:
-        what, content = edited(rng, good)
-        path.write_bytes(content)
-        return what
-
-    return edit
+    return partial(edited, good=certificates(folder, (*more, *deep_specs())))
 
 
 def judge(path: Path) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.edits.fields import Rng
 
-Edit = Callable[[Rng, Path], str]
-"""Writes an edited file to a path; returns what was edited."""
+Edit = Callable[[Rng], tuple[str, bytes]]
+"""What was edited, and the edited file."""
 
 
 def judged(read: Callable[[], object], refusal: type[Exception]) -> str:

@@ -36,29 +36,24 @@ COLUMNS = (
 )
 
 
-def write_store(path: Path) -> None:
-    """One random search of each problem of :func:`specs`."""
+def prepare(folder: Path) -> Edit:
+    """Edits of a store of one random search of each problem of :func:`specs`."""
+    path = folder / "s.sqlite"
     with Store.open(path) as store:
         searches = [SearchRun(spec, "random", BUDGET, seed) for seed, spec in enumerate(specs())]
         run_all(searches, store, reporter=SilentReporter())
+    good = path.read_bytes()
 
-
-def prepare(folder: Path) -> Edit:
-    """Edits of the store."""
-    write_store(folder / "s.sqlite")
-    good = (folder / "s.sqlite").read_bytes()
-
-    def edit(rng: Rng, path: Path) -> str:
+    def edit(rng: Rng) -> tuple[str, bytes]:
         kinds = ("spec", "forged spec", "result", "result", "column", "samples", "members", "file")
         what = kinds[rng.integers(8)]
         if what == "file":
-            path.write_bytes(edit_file(rng, good))
-            return what
+            return what, edit_file(rng, good)
         path.write_bytes(good)
         with sqlite3.connect(path) as raw, suppress(sqlite3.IntegrityError):
             _edit_row(rng, raw, what)
         raw.close()
-        return what
+        return what, path.read_bytes()
 
     return edit
 

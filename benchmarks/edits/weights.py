@@ -28,22 +28,16 @@ CARD: dict[str, Any] = {
 }  # fmt: skip
 
 
-def write_weights(path: Path) -> None:
-    """Untrained agents with a card."""
-    weights = fresh(np.random.default_rng(0), 8)
-    save(path, Agents(weights, CARD | {"parameters": sum(a.size for a in weights.values())}))
-
-
 def prepare(folder: Path) -> Edit:
-    """Edits of untrained agents; half of the files without a checksum."""
-    write_weights(folder / "w.safetensors")
-    good = (folder / "w.safetensors").read_bytes()
+    """Edits of untrained agents with a card; half of the files without a checksum."""
+    weights, path = fresh(np.random.default_rng(0), 8), folder / "w.safetensors"
+    save(path, Agents(weights, CARD | {"parameters": sum(a.size for a in weights.values())}))
+    good = path.read_bytes()
 
-    def edit(rng: Rng, path: Path) -> str:
+    def edit(rng: Rng) -> tuple[str, bytes]:
         what = ["header", "card", "card", "arrays", "members", "file"][rng.integers(6)]
         if what == "file":
-            path.write_bytes(edit_file(rng, good))
-            return what
+            return what, edit_file(rng, good)
         header, body = parts_of(good)
         signed = bool(rng.integers(2))
         if not signed:
@@ -64,8 +58,8 @@ def prepare(folder: Path) -> Edit:
         elif what == "members":
             header["__metadata__"]["card"] = doubled(rng, header["__metadata__"]["card"])
             text = json.dumps(header)
-        path.write_bytes(len(text.encode()).to_bytes(8, "little") + text.encode() + body)
-        return f"{what}{'' if signed else ' without checksum'}"
+        content = len(text.encode()).to_bytes(8, "little") + text.encode() + body
+        return f"{what}{'' if signed else ' without checksum'}", content
 
     return edit
 

@@ -20,6 +20,7 @@ from mapper.export.accelforge_files import (
     RANK,
     ForgeContainer,
     ForgeSpatial,
+    accelforge_files,
     arch_nodes,
     workload,
 )
@@ -73,8 +74,9 @@ class AccelForge:
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """The value of a mapping of whole factors by AccelForge's model."""
-        said = run_accelforge([Case(case.layer, case.chip, mapping)], python)[0]
-        return case.value(said["energy_j"], max(said["seconds"].values())) * _units(case)
+        nest = Case(case.layer, case.chip, mapping).nest
+        said = run_accelforge([accelforge_files(nest)], python)[0]
+        return case.value(said["energy_j"], said["latency_s"]) * _units(case)
 
 
 def _units(case: FieldCase) -> float:

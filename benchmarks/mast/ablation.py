@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.mast.plan import SEEDS, Cell, Row, RunsTable
+from benchmarks.mast.plan import SEEDS, Cell, Row, runs_table
 from marl_runs import print_rows
 from mast.comparing import interaction, random_scores, summary
 from mast.show import print_comparison, print_gaps
@@ -41,4 +41,4 @@ def table(rows: Sequence[Row]) -> Sequence[Row]:
     return found
 
 
-TABLE = RunsTable(__doc__, CELLS, table)
+TABLE = runs_table(__doc__, CELLS, table)

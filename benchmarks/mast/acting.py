@@ -22,7 +22,6 @@ from benchmarks.frame import Table, in_turns
 from marl_runs import make_generator
 from mast.algorithms import make_value_learner
 from mast.config import MastConfig
-from mast.episodes import TaskShape
 from mast.exporting import SparsePolicy
 from mast.tasks import TeamWorlds, find_task
 
@@ -61,18 +60,15 @@ def dense_steps(policy: SparsePolicy, obs: np.ndarray[Any, Any]) -> dict[str, St
     return {"numpy": by_numpy, "torch": by_torch}
 
 
-def policy_of(config: MastConfig, shape: TaskShape) -> SparsePolicy:
-    """The team of a learner at its start: time does not depend on what was learnt."""
-    return SparsePolicy.of(make_value_learner(config, shape, total=1))
-
-
 def measure(given: Any, task: str, hidden: int, worlds: int) -> list[tuple[Any, ...]]:
     """One row a sparsity."""
     torch.set_num_threads(1)
     shape = TeamWorlds(find_task(task), 1).shape
     base = MastConfig(task=task, hidden=hidden, backend="compiled")
-    sparse = {s: policy_of(MastConfig.of({**base.plain(), "sparsity": s}), shape)
-              for s in SPARSITIES}  # fmt: skip
+    sparse = {}
+    for s in SPARSITIES:  # teams at their start: time does not depend on what was learnt
+        config = MastConfig.of({**base.plain(), "sparsity": s})
+        sparse[s] = SparsePolicy.of(make_value_learner(config, shape, total=1))
     size = (shape.obs_dim + shape.n_agents, shape.n_agents, worlds)
     obs = make_generator(0).standard_normal(size, dtype=np.float32)
     steps: dict[Any, Step] = dict(dense_steps(sparse[0.9], obs))

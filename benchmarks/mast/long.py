@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.mast.plan import WIDE, Cell, Row, RunsTable, of_width
+from benchmarks.mast.plan import WIDE, Cell, Row, of_width, runs_table
 from mast import MastConfig
 from mast.comparing import random_scores, summary
 from mast.show import print_comparison
@@ -37,4 +37,4 @@ def table(rows: Sequence[Row]) -> Sequence[Row]:
     return found
 
 
-TABLE = RunsTable(__doc__, CELLS, table, schedule="long")
+TABLE = runs_table(__doc__, CELLS, table, schedule="long")

@@ -1,8 +1,8 @@
 """Runs of the sparse-learning tables, in a store: done once, in any number of processes.
 
-A table's script lists its runs; `--list` prints a command a run, `--share I/N` does every N-th of
-them here, and without either all are done, `--workers` at a time, and the table is printed of those
-that the store has. `--schedule smoke` does all of it in miniature, to see that it works.
+A table's script lists its runs; all are done, `--workers` at a time, or every N-th of them by
+`--share I/N`, and the table is printed of those that the store has. `--quick` does all of it in
+miniature, to see that it works.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.frame import asked, known, share_of
+from benchmarks.frame import Summary, known, nothing, rounded, share_of, write
 from benchmarks.pool import finished
 from marl_runs import RunStatus, Store
 from mast.experiment import ValueTraining
 from mast.running import run_row
 from mast.settings import make_config
-from mast.sweeping import PlannedRun, write_rows
 
 SEEDS = range(5)
 
@@ -124,57 +123,54 @@ class Rates:
         return None
 
 
-@dataclass(frozen=True)
-class RunsTable:
+def runs_table(
+    doc: str | None,
+    cells: Sequence[Cell],
+    table: Callable[[Sequence[Row]], Sequence[Row]],
+    schedule: str = "short",
+) -> Summary:
     """A benchmark whose table is made of runs.
 
-    Attributes:
+    Args:
         doc: Docstring of the benchmark.
         cells: Its runs.
         table: Prints the table of the results; its rows.
         schedule: The one of :data:`SCHEDULES` that is meant unless another is named.
     """
 
-    doc: str | None
-    cells: Sequence[Cell]
-    table: Callable[[Sequence[Row]], Sequence[Row]]
-    schedule: str = "short"
-
-    def run(self) -> None:
-        """Read the command line and do what it says."""
-        given = asked(
-            self.doc,
-            schedule=(self.schedule, None, SCHEDULES),
-            store=(Path, "of the runs (default: the schedule's, as mast-runs.db)"),
-            list=(False, "print a command a run"),
-            share=(share_of, "do every N-th run from the I-th: I/N"),
-            workers=(1, "runs at the same time"),
-            collect=(False, "do no run, print what is there"),
-            task=([str], "only these tasks"),
-            steps=(int, "steps of a run, if not the schedule's"),
-            csv=(Path, "also write the table to this file"),
-            record=(Path, "a row a run: add these, and print the table of all its rows"),
-            rates=(Path, "what `mast.rates` wrote; only arms that it knows are run, each so"),
-        )
+    def rows(given: Any) -> Sequence[Row]:
         length, rates = SCHEDULES[given.schedule], Rates(given.rates)
         chosen = [
             cell
-            for cell in first_seeds(self.cells, length.seeds)
+            for cell in first_seeds(cells, length.seeds)
             if (not given.task or cell.task in given.task)
             and (not given.rates or rates.of(cell) is not None)
         ]
         steps = given.steps or length.steps
         runs = [cell.training(steps, rates.of(cell), length.episodes) for cell in chosen]
-        if given.list:
-            print(*(PlannedRun(run, 0).command for run in runs), sep="\n")
-            return
         part, parts = given.share or (0, 1)
         with Store.open(str(given.store or length.store)) as store:
             finished(store, [] if given.collect else runs[part::parts], given.workers)
-            rows = collected(store, chosen, runs)
-        if given.record is not None:
-            rows = recorded(given.record, rows, chosen)
-        write_csv(given.csv, self.table(rows))
+            found = collected(store, chosen, runs)
+        return table(found if given.record is None else recorded(given.record, found, chosen))
+
+    return Summary(
+        doc,
+        rows,
+        options={
+            "schedule": (schedule, None, SCHEDULES),
+            "store": (Path, "of the runs (default: the schedule's, as mast-runs.db)"),
+            "share": (share_of, "do every N-th run from the I-th: I/N"),
+            "workers": (1, "runs at the same time"),
+            "collect": (False, "do no run, print what is there"),
+            "task": ([str], "only these tasks"),
+            "steps": (int, "steps of a run, if not the schedule's"),
+            "record": (Path, "a row a run: add these, and print the table of all its rows"),
+            "rates": (Path, "what `mast.rates` wrote; only arms that it knows are run, each so"),
+        },
+        quick={"schedule": "smoke"},
+        told=nothing,
+    )
 
 
 def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
@@ -204,7 +200,7 @@ def recorded(path: Path, rows: Sequence[Row], cells: Sequence[Cell]) -> list[Row
         The record's runs of these cells, as the file has them.
     """
     runs = {name_of(row): row for row in [*read_csv(path), *rows]}
-    write_csv(path, [record_row(row) for row in runs.values()])
+    write(path, RECORD, (rounded(record_row(row)) for row in runs.values()))
     asked = [(cell.task, cell.algorithm, cell.label, cell.seed) for cell in cells]
     found = {name_of(row): row for row in read_csv(path)}
     return [found[name] for name in asked if name in found]
@@ -230,12 +226,6 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text or None
-
-
-def write_csv(path: Path | None, rows: Sequence[Row]) -> None:
-    """Write a table where a file was named."""
-    if path is not None and rows:
-        write_rows(path, rows)
 
 
 def collected(store: Store, cells: Sequence[Cell], runs: Sequence[ValueTraining]) -> list[Row]:

@@ -1,6 +1,6 @@
 """Arms at .90, .95 and .98 against dense and tiny networks: scores, intervals, who wins, costs.
 
-    python -m benchmarks mast.table1 --schedule smoke --workers 2    # all in miniature
+    python -m benchmarks mast.table1 --quick --workers 2    # all in miniature
     python -m benchmarks mast.table1 --schedule short --workers 2    # all
     python -m benchmarks mast.table1 --store mast-runs.db --share 0/8  # a share of them
     python -m benchmarks mast.table1 --store mast-runs.db --collect --csv docs/data/mast-table1.csv
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.frame import grouped
-from benchmarks.mast.plan import SEEDS, Cell, Row, RunsTable
+from benchmarks.mast.plan import SEEDS, Cell, Row, runs_table
 from mast.comparing import random_scores, summary
 from mast.show import print_comparison
 
@@ -45,4 +45,4 @@ def table(rows: Sequence[Row]) -> Sequence[Row]:
     return found
 
 
-TABLE = RunsTable(__doc__, [*CELLS, *OTHERS], table)
+TABLE = runs_table(__doc__, [*CELLS, *OTHERS], table)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.mast import table1
-from benchmarks.mast.plan import SEEDS, WIDE, Cell, Row, RunsTable, of_width
+from benchmarks.mast.plan import SEEDS, WIDE, Cell, Row, of_width, runs_table
 
 ARMS = (
     ("dense+", 0.0), ("mast", 0.9), ("tiny+", 0.9), ("mast", 0.95), ("tiny+", 0.95), ("dense", 0.0),
@@ -30,4 +30,4 @@ def table(rows: Sequence[Row]) -> Sequence[Row]:
     return table1.table(of_width(rows, wide=True))
 
 
-TABLE = RunsTable(__doc__, CELLS, table)
+TABLE = runs_table(__doc__, CELLS, table)

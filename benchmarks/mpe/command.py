@@ -8,15 +8,13 @@ folder of its own.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from dataclasses import fields, replace
 from pathlib import Path
 
 from benchmarks.frame import asked, refuse
 from benchmarks.mpe import paper_shares, paper_training
-from benchmarks.mpe.kept_lines import chosen, end_of, step_options
-from benchmarks.mpe.paper_effort import FULL, QUICK, MpeEffort, Places
+from benchmarks.mpe.kept_lines import effort_of, end_of, step_options
+from benchmarks.mpe.paper_effort import FULL, QUICK, Places
 
 RUNS = "mpe-measured.jsonl"
 """What is finished, in the folder of tables."""
@@ -41,8 +39,7 @@ def main() -> None:
         seeds=(int, "seeds of the training runs"),
         trained=([int], "sizes of the training runs"),
     )
-    names = chosen(given.only, STEPS)
-    effort = effort_of(given)
+    effort = effort_of(given, QUICK, FULL)
     home = Path("mpe-quick" if given.quick else "docs")
     data = given.data or home / "data"
     away = Path("mpe-quick" if given.quick else "mpe-runs")
@@ -56,14 +53,6 @@ def main() -> None:
         )
     except (OSError, ValueError) as error:
         refuse(f"argument --runs: {error}")
-    for name in names:
+    for name in given.only or STEPS:
         print(f"{name}: {(STEPS[name].__doc__ or '').splitlines()[0]}", file=sys.stderr, flush=True)
         STEPS[name](effort, places)
-
-
-def effort_of(given: argparse.Namespace) -> MpeEffort:
-    """How much is measured."""
-    names = [field.name for field in fields(MpeEffort) if hasattr(given, field.name)]
-    said = {name: getattr(given, name) for name in names if getattr(given, name) not in (None, [])}
-    told = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
-    return replace(QUICK if given.quick else FULL, **told)

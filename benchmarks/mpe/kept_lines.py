@@ -7,48 +7,45 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from benchmarks.frame import refuse
+Effort = TypeVar("Effort", bound=Any)
 
 
-def minutes(text: str) -> float:
-    """How long a part of a benchmark may take, as an option says [min].
+def at_least(least: float, kind: type[float] = int) -> Callable[[str], float]:
+    """Reads a number from so much on, as an option says it."""
 
-    Raises:
-        argparse.ArgumentTypeError: It is below 0.
-    """
-    number = float(text)
-    if not number >= 0.0:
-        raise argparse.ArgumentTypeError(f"got {text}, expected minutes of at least 0")
-    return number
+    def read(text: str) -> float:
+        number = kind(text)
+        if not number >= least:
+            raise argparse.ArgumentTypeError(f"got {text}, expected at least {least}")
+        return number
+
+    return read
 
 
 def step_options(steps: Iterable[str]) -> dict[str, Any]:
     """The options of a benchmark of several steps whose finished parts are lines of a file."""
     return {
         "quick": (False, "every step with little"),
-        "only": (str, f"with commas, of {', '.join(steps)}"),
+        "only": ([str], "some of them", list(steps)),
         "runs": (Path, "file of what is finished"),
         "data": (Path, "folder of tables"),
         "figures": (Path, "folder of pictures"),
-        "minutes": (minutes, "nothing begins after them; 0: only tables"),
+        "minutes": (at_least(0, float), "nothing begins after them; 0: only tables"),
     }
 
 
-def chosen(only: str | None, steps: Iterable[str]) -> list[str]:
-    """The steps that ``--only`` names, with commas; all without it.
-
-    Raises:
-        SystemExit: There is no such step (2).
-    """
-    names = only.split(",") if only else list(steps)
-    for name in names:
-        if name not in steps:
-            refuse(f"argument --only: got {name!r}, expected some of {', '.join(steps)}")
-    return names
+def effort_of(given: argparse.Namespace, quick: Effort, full: Effort) -> Effort:
+    """How much is done: little or all, but for the fields that options name."""
+    said = {field.name: getattr(given, field.name, None) for field in fields(full)}
+    told = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
+    return replace(
+        quick if given.quick else full, **{k: v for k, v in told.items() if v not in (None, ())}
+    )
 
 
 def end_of(minutes: float | None) -> float:

@@ -1,15 +1,12 @@
-r"""Mini-batch sampling of one update of all trainers: layouts and laws against the papers' lists.
+"""Mini-batch sampling of one update of all trainers: layouts and laws against the papers' lists.
 
     python -m benchmarks mpe.sampling --agents 3 6 12
     python -m benchmarks mpe.sampling --agents 48 --without arrays --out FILE
-    python -m benchmarks mpe.sampling --agents 3 --without arrays state \
-        --occasions docs/data/mpe-sampling.csv --out FILE
 
 One thread, its processor time, the fastest of the repeats. Every size is measured in a process of
 its own, `lists` first in it: what earlier stores leave of the heap scatters the objects of the next
 one, and neighbor sampling gains from neighbouring transitions that lie near each other. `lists`
-takes about 2 kB an agent and transition (9.5 GB at 48 agents and 100,000 rows). What Python objects
-cost differs from day to day: ``--occasions`` adds the ratios of this run to a file of several.
+takes about 2 kB an agent and transition (9.5 GB at 48 agents and 100,000 rows).
 """
 
 from __future__ import annotations
@@ -19,15 +16,12 @@ import ctypes
 import gc
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import frame
-from benchmarks.frame import Row, Table, rounded
+from benchmarks.frame import Row, Table, in_turns, rounded
 from marl_runs import in_fresh_process
 from mpe_marl.profiling.peaks import copy_seconds
 from mpe_marl.replay import Replay, Schema, Transition, make_law
@@ -72,7 +66,7 @@ def sampling_seconds(
             store.sample()
 
     works = {law.name: partial(drawn, law) for law in laws}
-    times = frame.in_turns(works, repeats, clock=time.thread_time)
+    times = in_turns(works, repeats, clock=time.thread_time)
     return {name: min(taken) for name, taken in times.items()}
 
 
@@ -114,19 +108,6 @@ def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
-def add_occasion(path: Path, rows: list[Row]) -> None:
-    """Add this run's times, and how many times the lists' they are, to a file."""
-    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-    shown = [
-        {name: row[name] for name in ("agents", "layout", "law")}
-        | {"ms": round(float(row["ms"]), 4), "times": round(float(row["times"]), 2)}
-        for row in rows
-    ]
-    frame.filled(
-        path, ("when", "agents", "layout", "law", "ms", "times"), [(when,)], lambda _: shown
-    )
-
-
 def row_of(given: Any, agents: int) -> list[Row]:
     """All layouts and laws at a size, in a process of its own."""
     found = in_fresh_process(measure, agents, given)
@@ -145,8 +126,6 @@ TABLE = Table(
         "rows": 100_000,
         "repeats": 15,
         "without": ([str], "layouts to leave out"),
-        "occasions": (Path, "CSV that a row a layout and law is added to"),
     },
     {"rows": 2_000, "repeats": 1},
-    lambda rows, given: given.occasions and add_occasion(given.occasions, rows),
 )

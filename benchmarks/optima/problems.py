@@ -72,12 +72,8 @@ class OptimaProblem:
         return {"split_network": NETWORKS[self.network], "split_chip": chip}
 
 
-def problems() -> list[OptimaProblem]:
+def problems() -> Iterator[OptimaProblem]:
     """All problems, those of one shape together; some have no mapping, as filters are whole."""
-    return list(_problems())
-
-
-def _problems() -> Iterator[OptimaProblem]:
     for network, name, layer in shapes():
         for chip in CHIPS:
             yield _problem(network, name, layer, chip, "edp")

@@ -8,16 +8,13 @@ runs every step with few samples, to see that it works, in a folder of its own.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.frame import asked, refuse
-from benchmarks.mpe.kept_lines import chosen, end_of, step_options
+from benchmarks.mpe.kept_lines import at_least, effort_of, end_of, step_options
 from benchmarks.paper import (
-    curves,
     fig4,
     fig5,
     fig6,
@@ -41,50 +38,27 @@ STEPS: dict[str, Step] = {
 }
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"got {text}, expected a whole number of at least 1")
-    return number
-
-
-def effort_of(given: argparse.Namespace) -> Effort:
-    """How much is run."""
-    names = ("seeds", "budget", "long", "cost_models", "skip")
-    said = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
-    told = {k: tuple(v.split(",")) if isinstance(v, str) else v for k, v in said.items()}
-    return replace(QUICK if given.quick else FULL, **told)
-
-
 def main() -> None:
     """Run the steps; exit code 1 if one is not whole."""
     given = asked(
         __doc__,
         **step_options(STEPS),
-        workers=(_positive, "processes of one thread each, instead of one"),
-        seeds=(_positive, "instead of five"),
-        budget=(_positive, "samples, instead of 20,000"),
-        long=(_positive, "samples of the single agent's long search"),
-        cost_models=(str, "with commas: maestro, exact"),
-        skip=(str, "methods that are left out, with commas"),
-        redraw=(False, "only draw the tables' figures again"),
+        workers=(at_least(1), "processes of one thread each, instead of one"),
+        seeds=(at_least(1), "instead of five"),
+        budget=(at_least(1), "samples, instead of 20,000"),
+        long=(at_least(1), "samples of the single agent's long search"),
+        cost_models=([str], None, FULL.cost_models),
+        skip=([str], "methods that are left out"),
         list=(False, "only say what is left, and its cost"),
     )
-    names = chosen(given.only, STEPS)
-    effort = effort_of(given)
-    for name in effort.cost_models:
-        if name not in FULL.cost_models:
-            refuse(f"argument --cost-models: got {name!r}, expected maestro or exact")
+    effort = effort_of(given, QUICK, FULL)
     home = Path("paper-quick" if given.quick else "docs")
     output = Output(given.data or home / "data", given.figures or home / "figures")
-    if given.redraw:
-        redraw(output)
-        return
     try:
         kept = Kept(given.runs or home / "data" / RUNS)
     except (OSError, ValueError) as error:
         refuse(f"argument --runs: {error}")
-    steps = [STEPS[name] for name in names]
+    steps = [STEPS[name] for name in given.only or STEPS]
     if given.list:
         _say_what_is_left(steps, effort, kept)
         return
@@ -125,13 +99,3 @@ def _say_what_is_left(steps: list[Step], effort: Effort, kept: Kept) -> int:
         )
         every += missing
     return len(set(every))
-
-
-def redraw(output: Output) -> None:
-    """Draw the figures again from the files that their steps keep, without a search."""
-    data, figures = output.data, output.figures
-    samples = fig4.BEST_OF_DATASET
-    matrix = fig4.read(data / fig4.MATRIX, samples)
-    fig4.draw(matrix, fig4.TITLE, figures / "fig4.png")
-    for name in curves.FIGURES:
-        curves.redraw(name, data, figures)

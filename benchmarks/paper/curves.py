@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import grouped, known, write
+from benchmarks.frame import Row, grouped, known, write
 from marl_common import FloatArray
 from marl_runs import colour, line_style, panel_grid, save_figure
 
@@ -46,19 +46,18 @@ def mean_returns(returns: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return np.array([part.mean() if len(part) else np.nan for part in parts])
 
 
-def keep_curves(curves: Curves, path: Path) -> None:
-    """Write what a figure is drawn from to a CSV file: a line a point."""
-    rows = (
+def rows_of(curves: Curves) -> list[Row]:
+    """What a figure is drawn from, a row a point."""
+    return [
         dict(zip(COLUMNS, (panel, label, int(n), f"{value:.5g}"), strict=True))
         for panel, lines in curves.items()
         for label, points in lines.items()
         for n, value in zip(*points, strict=True)
-    )
-    write(path, COLUMNS, rows)
+    ]
 
 
 def read_curves(path: Path) -> Curves:
-    """Read what :func:`keep_curves` wrote."""
+    """Read such rows."""
     found: Curves = {}
     for (panel, label), rows in grouped(known(path), "panel", "label").items():
         x, y = np.array([(row["samples"], row["value"]) for row in rows], np.float64).T
@@ -68,7 +67,7 @@ def read_curves(path: Path) -> Curves:
 
 def keep(name: str, curves: Curves, data: Path, figures: Path) -> None:
     """Write the curves of one of `FIGURES` to its file, and draw it from there."""
-    keep_curves(curves, data / FIGURES[name][0])
+    write(data / FIGURES[name][0], COLUMNS, rows_of(curves))
     redraw(name, data, figures)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import grouped, known, write
+from benchmarks.frame import grouped, write
 from benchmarks.paper.effort import Effort, Output, Step
 from benchmarks.paper.kept import Kept
 from benchmarks.paper.notes import POLICIES, WAYS
@@ -19,8 +19,6 @@ from mapper.clustering.correlation import Correlation
 MATRIX = "paper-fig4-matrix.csv"
 SPACES = ("paper", "paper-10")
 TITLE = "mobilenetv2.2, latency, pearson"
-BEST_OF_DATASET = 3_000
-"""Samples behind the kept matrix: the best 15 % of 20,000."""
 
 
 def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
@@ -102,12 +100,6 @@ def _keep(matrix: Correlation, path: Path) -> None:
     cells = ([f"{value:.5f}" for value in row] for row in matrix.matrix)
     lines = ((name, *row) for name, row in zip(matrix.names, cells, strict=True))
     write(path, columns, (dict(zip(columns, line, strict=True)) for line in lines))
-
-
-def read(path: Path, samples: int) -> Correlation:
-    """The matrix that is kept."""
-    rows = {row.pop("parameter"): list(map(float, row.values())) for row in known(path)}
-    return Correlation(tuple(rows), np.array(list(rows.values())), "pearson", (), samples)
 
 
 STEP = Step("fig4", "Fig. 4: correlation and dendrogram", plan, make)

@@ -68,8 +68,9 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     first = _bests(searched[FIRST])
     pairs = [([], []) if m == FIRST else (first, _bests(searched[m])) for m in methods]
     rows = [
-        _row(method, searched[method], timed[method], optimum, effort) | over
-        for method, over in zip(methods, map(_over, compared(pairs)), strict=True)
+        _row(method, searched[method], timed[method], optimum, effort)
+        | {"marl / method": over.pop("ratio"), **over}
+        for method, over in zip(methods, compared(pairs), strict=True)
     ]
     rows.sort(key=lambda row: row["EDP, geometric mean"])
     output.table("paper-methods.csv", [_proof_row(proofs, effort, rows[0]), *rows])
@@ -84,10 +85,6 @@ def _searched(effort: Effort, kept: Kept, method: str, how: Any) -> dict[str, li
 
 def _bests(found: dict[str, list[Found]]) -> list[np.ndarray]:
     return [np.array([one.best for one in runs]) for runs in found.values()]
-
-
-def _over(row: dict[str, Any]) -> dict[str, Any]:
-    return {"marl / method": row.pop("ratio"), **row}
 
 
 def _row(

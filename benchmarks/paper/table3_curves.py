@@ -4,35 +4,36 @@
 
 RUNS are results files of ``marl_cases.py --cases table3``, or folders of them; curves are medians
 over seeds. Writes docs/data/table3-curves.csv, where methods that have no runs here keep their
-curves; `python -m benchmarks paper --redraw` draws it.
+curves, and draws it; without RUNS it is drawn alone.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import DATA, grouped
+from benchmarks.frame import DATA, Row, Summary, grouped, refuse
 from benchmarks.marl_cases import CASES, FIRST, case
 from benchmarks.methods_table import layer_rows, of_cases, read, references
-from benchmarks.paper.curves import FIGURES, keep_curves, read_curves
+from benchmarks.paper.curves import FIGURES, read_curves, redraw, rows_of
 from marl_runs import best_so_far
 
-POINTS = 40
+FIGURE, POINTS, BUDGET = "table3-edp", 40, 20_000
 
 
-def main() -> None:
-    budget = 20_000
-    runs = read([Path(word) for word in sys.argv[1:]], "exact", budget)
-    runs = [run for run in of_cases(runs, "table3") if run["objective"] == "edp"]
+def rows(given: Any) -> list[Row]:
+    """A row a point of the curves."""
+    curves = read_curves(DATA / FIGURES[FIGURE][0])
+    if not given.runs:
+        return rows_of(curves)
+    runs = of_cases(read(given.runs, "exact", BUDGET), "table3")
+    runs = [run for run in runs if run["objective"] == "edp"]
     if not runs:
-        sys.exit("no such runs in these files")
+        refuse("no such runs in these files")
     reference = references(runs, "exact")
-    path = DATA / FIGURES["table3-edp"][0]
-    curves = read_curves(path) if path.exists() else {}
-    places = np.unique(np.geomspace(FIRST, budget, POINTS).astype(int))
+    places = np.unique(np.geomspace(FIRST, BUDGET, POINTS).astype(int))
     methods = [row["method"] for row in layer_rows(runs, "exact", 1.05)]
     by_layer = grouped(runs, "layer", "method")
     for layer in CASES["table3"]["edge"]:
@@ -42,4 +43,13 @@ def main() -> None:
             found = np.median([best_so_far(run["curve"], places) for run in alike], axis=0) / base
             seen = np.isfinite(found)
             curves.setdefault(layer, {})[method] = (places[seen], found[seen])
-    keep_curves(curves, path)
+    return rows_of(curves)
+
+
+def told(_: Any, given: Any) -> None:
+    """Draw what the file has."""
+    if given.out == DATA / FIGURES[FIGURE][0]:
+        redraw(FIGURE, DATA, DATA.with_name("figures"))
+
+
+TABLE = Summary(__doc__, rows, FIGURES[FIGURE][0], {"runs_": [Path]}, told=told)

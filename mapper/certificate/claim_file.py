@@ -25,11 +25,13 @@ TWO = Field(min_length=2, max_length=2)
 """A list of two, outer level first."""
 
 
-class _Claimed(BaseModel):
+class Claimed(BaseModel):
+    """Fields of a claim."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class MappingFields(_Claimed):
+class MappingFields(Claimed):
     """A mapping, as :meth:`cost_models.Mapping.to_dict` gives it."""
 
     orders: Annotated[list[Text], TWO]
@@ -42,7 +44,7 @@ class MappingFields(_Claimed):
     bypass: Annotated[list[list[Tensor]], TWO] = [[], []]
 
 
-class SpreadFields(_Claimed):
+class SpreadFields(Claimed):
     """A dimension over an axis."""
 
     dim: Dim
@@ -50,7 +52,7 @@ class SpreadFields(_Claimed):
     axis: Count = 0
 
 
-class EntryFields(_Claimed):
+class EntryFields(Claimed):
     """What a mapping says of a level."""
 
     level: Text
@@ -60,14 +62,14 @@ class EntryFields(_Claimed):
     keeps: list[Tensor] | None = None
 
 
-class ChainMappingFields(_Claimed):
+class ChainMappingFields(Claimed):
     """A mapping of any depth, as :meth:`cost_models.ChainMapping.to_dict` gives it."""
 
     version: Count
     levels: list[EntryFields]
 
 
-class ChainSpaceFields(_Claimed):
+class ChainSpaceFields(Claimed):
     """Options of a map space on a chip that is a list of levels, all of them."""
 
     tiles: Text
@@ -102,7 +104,7 @@ def _check_numbers(options: dict[str, bool | float | str]) -> dict[str, bool | f
     return options
 
 
-class ProblemFields(_Claimed):
+class ProblemFields(Claimed):
     """The problem; the fields of layer and chip are checked by their own models."""
 
     layer: Named
@@ -122,7 +124,7 @@ class ChainProblemFields(ProblemFields):
     space: ChainSpaceFields  # type: ignore[assignment]  # options of its own
 
 
-class TreeFields(_Claimed):
+class TreeFields(Claimed):
     """What the tree's part of the file is; on a chip that is a list of levels its numbers."""
 
     boxes: Size
@@ -131,7 +133,7 @@ class TreeFields(_Claimed):
     ]
 
 
-class ClaimFields(_Claimed):
+class ClaimFields(Claimed):
     """What a certificate claims, version 1: of a chip of two levels."""
 
     format: Text

@@ -1,16 +1,17 @@
 """The certificate of a network whose tensors may stay: its file, and the terms of its parts.
 
 The file is a zip of ``kept.json``, the claim (which tensors stay, the mapping of every layer, value
-and bound); of ``network.yaml``, the network; and of ``shape-1.cert`` and so on, each a certificate
-of a layer's shape with something of it in L2 and so much room for its tiles. What they say of the
-whole, :mod:`mapper.certificate.kept_bound` works out.
+and bound; where layers may be fused, the groups with their tilings); of ``network.yaml``, the
+network; and of ``shape-1.cert`` and so on, each a certificate of a layer's shape, or of a part's,
+with something of it in L2 and so much room for its tiles. What they say of the whole,
+:mod:`mapper.certificate.kept_bound` works out.
 """
 
 from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -20,16 +21,17 @@ from pydantic import Discriminator, Field, Tag
 import layers
 from cost_models import Chain, ChainMapping, mapping_from
 from cost_models import Mapping as TwoLevelMapping
-from layers import TENSORS, Layer, NetworkGraph
+from layers import DIMS, TENSORS, Layer, NetworkGraph
 from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.claim_file import ChainMappingFields, Finite, MappingFields, Size
+from mapper.certificate.fused_claim import FusedClaim, GroupFields
 from mapper.certificate.parts_file import PartsClaim, PartsFile
 from mapper.search.problem_spec import ProblemSpec
 from mapper.staying.rooms import limits_of, room_limit
 from mapper.staying.shape_facts import BOTH, ENERGY, LATENCY, Resident, SumWeights
 from marl_common import HIDDEN, Text
 
-NETWORK = "network.yaml"
+NETWORK, PARALLEL = "network.yaml", "parallel"
 PRICES = 1e-30, 1e30
 """Least and largest price of a cycle [nJ] but 0: sums stay far from what floats can hold."""
 
@@ -43,12 +45,16 @@ AnyMapping = Annotated[
 
 
 class KeptClaim(PartsClaim):
-    """What it claims; `prices` are those of a cycle [nJ] that bound the product of two sums."""
+    """What it claims; `prices` are those of a cycle [nJ] that bound the product of two sums.
+
+    Where no layers may be fused there are no `groups`, not even none.
+    """
 
     network: Text
     objective: Literal["latency", "energy", "edp"]
     passes: Literal["free", "counted"]
     stays: list[Text]
+    groups: list[GroupFields] | None = None
     mappings: Annotated[list[AnyMapping], Field(min_length=1)]
     prices: Annotated[list[Finite], Field(max_length=100)]
     value: Finite
@@ -66,7 +72,7 @@ FILE = PartsFile("kept.json", KeptClaim, "marl-mapper certificate of tensors tha
 
 @dataclass(frozen=True)
 class KeptCertificate:
-    """A claim on a network whose tensors may stay in L2.
+    """A claim on a network whose tensors may stay in L2, and whose layers may be fused.
 
     Args:
         network: What the network is called.
@@ -75,11 +81,12 @@ class KeptCertificate:
         counted: Whether nodes without MACs cost what they move in every place.
         stays: Tensors that are in L2 from their first node to their last; of those that take each
             other's place the first.
-        mappings: Of each layer, in order.
+        mappings: Of each layer, in order; of a fused one those of its parts.
         prices: Of a cycle [nJ]: sums whose bounds are worked out for the EDP's.
         parts: Certificates of shapes.
         value: The objective with this schedule and these mappings.
-        bound: No choice of what stays, and no mappings, have less.
+        bound: No choice of what stays, and of what is fused, and no mappings, have less.
+        groups: Layers that are fused; None where none may be.
     """
 
     network: str
@@ -92,6 +99,7 @@ class KeptCertificate:
     parts: tuple[Certificate, ...]
     value: float
     bound: float
+    groups: tuple[FusedClaim, ...] | None = None
 
     @property
     def gap(self) -> float:
@@ -106,7 +114,7 @@ class KeptCertificate:
     @property
     def terms(self) -> KeptTerms:
         """Chip, model and space, which all parts share."""
-        return KeptTerms.of(self.parts[0].problem)
+        return KeptTerms.of([part.problem for part in self.parts])
 
 
 class PartTerms(NamedTuple):
@@ -142,11 +150,18 @@ class KeptTerms:
         return isinstance(self.plain.accelerator, Chain)
 
     @classmethod
-    def of(cls, part: ProblemSpec) -> KeptTerms:
-        """The terms that a part's problem shares with all others."""
+    def of(cls, parts: Sequence[ProblemSpec]) -> KeptTerms:
+        """The terms that problems of parts share: each names what its layer may be spread over."""
         own = ("resident", "cycle_nj")
-        options = {name: of for name, of in part.cost_model_options.items() if name not in own}
-        return cls(replace(part, cost_model_options=options, limits={}, objective="energy"))
+        first = parts[0]
+        options = {name: of for name, of in first.cost_model_options.items() if name not in own}
+        space = dict(first.space)
+        if PARALLEL in space:
+            dims = dict.fromkeys(dim for part in parts for dim in part.space.get(PARALLEL, ""))
+            space[PARALLEL] = "".join(dims)
+        return cls(
+            replace(first, cost_model_options=options, space=space, limits={}, objective="energy")
+        )
 
     def spec(self, part: PartTerms, name: str = "") -> ProblemSpec:
         """A layer's problem.
@@ -202,11 +217,19 @@ class KeptTerms:
             LATENCY if spec.objective == "latency" else weights,
         )
         expected = self.spec(found)
+        same = _space_of(spec) == _space_of(expected)
         for name in ("accelerator", "objective", "cost_model", "cost_model_options", "space",
                      "limits"):  # fmt: skip
-            if getattr(spec, name) != getattr(expected, name):
+            if not (same if name == "space" else getattr(spec, name) == getattr(expected, name)):
                 raise CertificateError(f"its {name} is not that of a layer of this network")
         return found
+
+
+def _space_of(spec: ProblemSpec) -> dict[str, Any]:
+    """Options of a part's space, without spreads over dimensions of which its layer has one."""
+    extents = dict(zip(DIMS, spec.layer.extents, strict=True))
+    spread = {dim for dim in spec.space.get(PARALLEL, "") if dim not in "NG" or extents[dim] > 1}
+    return {**spec.space, PARALLEL: spread}
 
 
 def write_kept(path: Path, certificate: KeptCertificate) -> None:
@@ -221,6 +244,7 @@ def write_kept(path: Path, certificate: KeptCertificate) -> None:
         "objective": one.objective,
         "passes": "counted" if one.counted else "free",
         "stays": list(one.stays),
+        **({} if one.groups is None else {"groups": [group.to_dict() for group in one.groups]}),
         "mappings": [mapping.to_dict() for mapping in one.mappings],
         "prices": list(one.prices),
         "value": one.value,
@@ -263,6 +287,7 @@ def read_kept(path: Path) -> KeptCertificate:
         parts=parts,
         value=claim.value,
         bound=claim.bound,
+        groups=None if claim.groups is None else tuple(map(FusedClaim.of, claim.groups)),
     )
 
 

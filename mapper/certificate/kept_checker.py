@@ -1,22 +1,19 @@
-"""The checker of tensors that stay: every part, what the claimed schedule costs, and the bound."""
+"""The checker of tensors that stay, and of fused layers: the parts, the schedule, the bound."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
 
-from cost_models import ChainMapping
-from layers import GraphNode, is_network
+from layers import Layer, LayerKind, is_network
 from mapper.certificate.certificate_file import CertificateError
-from mapper.certificate.checker import Checked, check_certificate, costs_of
+from mapper.certificate.checker import Checked, check_certificate
+from mapper.certificate.group_bound import NetworkGroups
 from mapper.certificate.kept_bound import KeptBound
-from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms, PartTerms
+from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms
+from mapper.certificate.kept_schedule import KeptSchedule
 from mapper.certificate.looks import ROUNDING
 from mapper.staying.placement import Placement
-from mapper.staying.rooms import Stays, taken_bits
-from mapper.staying.shape_facts import ENERGY
-from marl_common import brief
 
 
 def check_kept(
@@ -53,13 +50,14 @@ def _check_claim(certificate: KeptCertificate) -> None:
         raise CertificateError(f"network: it is not {certificate.network} of the zoo")
     _check_terms(certificate.terms)
     placement = placement_of(certificate)
-    bounds = bounds_of(certificate, placement)
-    _check_value(certificate, placement)
+    groups = groups_of(certificate, placement)
+    bounds = bounds_of(certificate, placement, groups)
+    KeptSchedule(certificate, placement, groups).check_value()
     if certificate.bound > certificate.value:
         raise CertificateError(
             f"bound: {certificate.bound:.9g} is above the value {certificate.value:.9g}"
         )
-    bound = bounds.of(certificate.objective, certificate.prices)
+    bound = bounds.of(certificate.objective, certificate.prices, certificate.bound)
     if not certificate.bound <= bound * (1 + ROUNDING):
         raise CertificateError(
             f"bound: {certificate.bound:.9g} is claimed, the parts' come to {bound:.9g}"
@@ -74,24 +72,42 @@ def placement_of(certificate: KeptCertificate) -> Placement:
     )
 
 
-def bounds_of(certificate: KeptCertificate, placement: Placement) -> KeptBound:
+def groups_of(certificate: KeptCertificate, placement: Placement) -> NetworkGroups | None:
+    """The groups of layers that may be fused; None where none may."""
+    if certificate.groups is None:
+        return None
+    return NetworkGroups(placement, certificate.terms.plain, certificate.counted)
+
+
+def bounds_of(
+    certificate: KeptCertificate, placement: Placement, groups: NetworkGroups | None = None
+) -> KeptBound:
     """What the parts say of the network.
 
     Raises:
-        CertificateError: A part is of another chip, model, space, or no layer of the network.
+        CertificateError: A part is of another chip, model, space, or of no layer of the network,
+            nor of a part of one where layers may be fused.
     """
     terms = certificate.terms
     shapes = {layer.renamed("") for layer in certificate.graph.layers}
+    cut = set() if groups is None else {one for layer in shapes for one in _uncut(layer)}
     parts = []
     for number, part in enumerate(certificate.parts, 1):
         try:
             found = terms.terms_of(part.problem)
         except CertificateError as error:
             raise CertificateError(f"shape-{number}: {error}") from None
-        if found.shape not in shapes:
+        if found.shape not in shapes and cut.isdisjoint(_uncut(found.shape)):
             raise CertificateError(f"shape-{number}: the network has no layer of its shape")
         parts.append((found, part.bound))
-    return KeptBound(placement, terms, parts)
+    return KeptBound(placement, terms, parts, groups)
+
+
+def _uncut(layer: Layer) -> list[Layer]:
+    """What a layer's parts in fused tiles have in common with it; a product's, cut either way."""
+    if layer.kind is LayerKind.GEMM:
+        return [replace(layer, Y=1, N=1, K=1), replace(layer, Y=1, N=1, C=1)]
+    return [replace(layer, Y=layer.reach_y, X=layer.reach_x, padding=(0, 0, 0, 0))]
 
 
 def _check_terms(terms: KeptTerms) -> None:
@@ -102,69 +118,3 @@ def _check_terms(terms: KeptTerms) -> None:
     for option in ("full", "uneven"):
         if plain.space.get(option):
             raise CertificateError(f"shape-1: its space is {option}, expected one without {option}")
-
-
-def _check_value(certificate: KeptCertificate, placement: Placement) -> None:
-    """Check what the claimed schedule costs with the claimed mappings."""
-    during = _during(certificate, placement)
-    layers = [node for node in placement.graph.nodes if node.layer is not None]
-    if len(certificate.mappings) != len(layers):
-        raise CertificateError(
-            f"mappings: there are {len(certificate.mappings)}, the network has {len(layers)} layers"
-        )
-    spec = certificate.terms.spec
-    problem = cache(lambda part: spec(part).build())
-    mappings = iter(certificate.mappings)
-    latency = energy = 0.0
-    for place, (node, taken) in enumerate(zip(placement.graph.nodes, during, strict=True)):
-        if node.layer is None:
-            time, work, _ = placement.pass_of(node, taken)
-        else:
-            part = _part(node, placement, place, taken)
-            mapping = next(mappings)
-            if isinstance(mapping, ChainMapping) != certificate.terms.is_deep:
-                raise CertificateError(f"mappings: of {brief(node.name)}: it is of another chip")
-            try:
-                time, work = costs_of(mapping, problem(part))
-            except CertificateError as error:
-                raise CertificateError(f"mappings: of {brief(node.name)}: {error}") from None
-        latency, energy = latency + time, energy + work
-    values = {"latency": latency, "energy": energy, "edp": latency * energy}
-    again = values[certificate.objective]
-    if not math.isclose(again, certificate.value, rel_tol=ROUNDING):
-        raise CertificateError(
-            f"value: {certificate.value:.9g} is claimed, the schedule comes to {again:.9g}"
-        )
-
-
-def _part(node: GraphNode, placement: Placement, place: int, taken: Stays) -> PartTerms:
-    assert node.layer is not None
-    resident, room = placement.resident(node, taken), placement.room(place, taken)
-    return PartTerms(node.layer.renamed(""), resident, room, ENERGY)
-
-
-def _during(certificate: KeptCertificate, placement: Placement) -> list[Stays]:
-    """What is in L2 during each node.
-
-    Raises:
-        CertificateError: A tensor may not stay, is named twice, or they do not fit.
-    """
-    rooms = placement.rooms
-    number_of = {room.tensors[0]: number for number, room in enumerate(rooms)}
-    for name in certificate.stays:
-        if name not in number_of:
-            raise CertificateError(f"stays: {brief(name)} is no tensor that may stay on this chip")
-    chosen = [number_of[name] for name in certificate.stays]
-    if len(set(chosen)) != len(chosen):
-        raise CertificateError("stays: a tensor is named twice")
-    found = []
-    for place, node in enumerate(placement.graph.nodes):
-        taken = frozenset(n for n in chosen if rooms[n].first <= place <= rooms[n].last)
-        bits = taken_bits(rooms, taken, place)
-        if bits > placement.capacity:
-            raise CertificateError(
-                f"stays: tensors take {bits / 8:,.0f} B during {brief(node.name)}, where there are "
-                f"{placement.capacity / 8:,.0f} B"
-            )
-        found.append(taken)
-    return found

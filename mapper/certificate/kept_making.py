@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mapper.certificate.certificate_file import CertificateError
+from mapper.certificate.fused_claim import FusedClaim
 from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms, PartTerms
-from mapper.certificate.kept_checker import bounds_of, placement_of
+from mapper.certificate.kept_checker import bounds_of, groups_of, placement_of
 from mapper.certificate.making import make_certificate
+from mapper.staying.network_result import LayerPart
 
 if TYPE_CHECKING:
     from baselines import Proof
+    from layers import Layer
     from mapper.certificate.certificate_file import Certificate
+    from mapper.certificate.kept_certificate import LoopMapping
     from mapper.search.problem_spec import ProblemSpec
     from mapper.staying.kept_network import KeptNetwork
+    from mapper.staying.network_result import NetworkResult
     from mapper.staying.stay_proof import StayProof
 
 Proved = Sequence[tuple["StayProof", dict[str, Any]]]
@@ -37,29 +44,55 @@ def make_kept(
         proof_of: A proof from what it told.
 
     Raises:
-        CertificateError: A layer has no mapping, for a reason that no limit is.
+        CertificateError: A layer has no mapping, for a reason that no limit is; or nothing had to
+            be proven.
     """
-    terms = KeptTerms.of(spec.complete())
-    parts = [
-        _part(terms, proof, result, proof_of) for proof, result in proved if _is_proven(result)
-    ]
-    mappings = (
-        (step.node.layer, step.known.mapping) for step in kept.keep.steps if step.known is not None
-    )
+    several = {one.renamed("") for one in kept.graph.layers if one.repeats > 1}
+    every = [spec, *(replace(spec, layer=one) for one in sorted(several, key=repr))]
+    terms = KeptTerms.of([one.complete() for one in every])
+    proofs = {_terms_of(proof): (proof, result) for proof, result in proved if _is_proven(result)}
+    if not proofs:
+        raise CertificateError("proof: nothing had to be proven for such a gap; give a smaller one")
+    parts = [_part(terms, own, *one, proof_of) for own, one in proofs.items()]
     found = KeptCertificate(
         network=kept.network,
         graph=kept.graph,
         objective=kept.objective,
         counted=kept.counted,
         stays=tuple(room.tensors[0] for room in kept.staying),
-        mappings=tuple(terms.canonical(layer, one) for layer, one in mappings if layer and one),
-        prices=kept.keep.prices,
+        mappings=tuple(terms.canonical(*one) for one in _mapped(kept.best)),
+        prices=kept.best.prices,
         parts=tuple(parts),
-        value=kept.keep.value,
+        value=kept.best.value,
         bound=0.0,
+        groups=None if kept.tiles is None else tuple(_fused(kept.tiles)),
     )
-    bound = bounds_of(found, placement_of(found)).of(found.objective, found.prices)
-    return replace(found, bound=min(bound, found.value))
+    placement = placement_of(found)
+    bounds = bounds_of(found, placement, groups_of(found, placement))
+    wanted = math.inf if kept.tiles is None else kept.tiles.bound
+    bound = bounds.of(found.objective, found.prices, wanted)
+    return replace(found, bound=min(bound, found.value, wanted))
+
+
+def _mapped(best: NetworkResult) -> Iterator[tuple[Layer, LoopMapping]]:
+    """Layers and parts of fused ones, with their mappings."""
+    for step in best.steps:
+        layer, known = step.node.layer, step.known
+        pairs = [(LayerPart(layer, step.resident, math.inf), known)] if layer and known else []
+        for part, mapped in pairs if step.fused is None else step.fused.parts:
+            if mapped.mapping is not None:
+                yield part.layer, mapped.mapping
+
+
+def _fused(best: NetworkResult) -> Iterator[FusedClaim]:
+    """The groups of an answer."""
+    numbers = sorted({step.fused.group for step in best.steps if step.fused})
+    for number in numbers:
+        steps = [(step.node.name, step.fused) for step in best.steps
+                 if step.fused and step.fused.group == number]  # fmt: skip
+        (first, how), (last, _) = steps[0], steps[-1]
+        filters = tuple(name for name, one in steps if one.filter_stays)
+        yield FusedClaim(first, last, how.tile, how.halo, how.keys, filters)
 
 
 def _is_proven(result: Mapping[str, Any]) -> bool:
@@ -69,10 +102,13 @@ def _is_proven(result: Mapping[str, Any]) -> bool:
     )
 
 
+def _terms_of(proof: StayProof) -> PartTerms:
+    return PartTerms(proof.layer.renamed(""), proof.resident, proof.room, proof.weights)
+
+
 def _part(
-    terms: KeptTerms, proof: StayProof, result: dict[str, Any], proof_of: ProofOf
+    terms: KeptTerms, own: PartTerms, proof: StayProof, result: dict[str, Any], proof_of: ProofOf
 ) -> Certificate:
     """The certificate of what a proof told."""
-    own = PartTerms(proof.layer.renamed(""), proof.resident, proof.room, proof.weights)
     part = terms.spec(own, proof.layer.name)
     return make_certificate(part, proof_of(part, result))

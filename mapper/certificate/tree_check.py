@@ -39,8 +39,7 @@ def check_tree(
     Raises:
         CertificateError: It does not hold.
     """
-    check_work(problem.space, len(certificate.tree))
-    grid = Grid(problem.space)
+    grid = grid_of(problem, len(certificate.tree))
     bounds, orders = _bounds_of(problem, grid), _Orders(grid)
     nothing = certificate.mapping is None
     own = OwnBounds(problem, FIGURE if nothing else None)
@@ -78,14 +77,26 @@ def check_tree(
     return found
 
 
-def least_of_roots(problem: Problem) -> float:
-    """What no mapping of a space is below, by the bounds of the boxes that a tree begins with.
+def grid_of(problem: Problem, boxes: int = 1) -> Grid:
+    """The allocations and tiles of a problem's space, of which so many boxes are claimed.
 
     Raises:
-        CertificateError: The model offers no bounds, or there are far too many boxes.
+        CertificateError: There are far too many allocations for that.
     """
-    check_work(problem.space, 1)
-    grid = Grid(problem.space)
+    check_work(problem.space, boxes)
+    return Grid(problem.space)
+
+
+def least_of_roots(problem: Problem, grid: Grid) -> float:
+    """What no mapping of a space is below, by the bounds of the boxes that a tree begins with.
+
+    Args:
+        problem: The problem.
+        grid: The allocations and tiles of its space.
+
+    Raises:
+        CertificateError: The model offers no bounds.
+    """
     bounds, least = _bounds_of(problem, grid), math.inf
     for low in range(0, len(grid.allocations), CHUNK):
         roots = grid.roots(low, min(low + CHUNK, len(grid.allocations)))

@@ -45,8 +45,9 @@ def network_claim(certificate: NetworkCertificate) -> str:
 
 
 def kept_claim(certificate: KeptCertificate) -> str:
-    """The claim on a network whose tensors may stay in one sentence."""
-    many = f"{len(certificate.mappings):,} layers whose tensors may stay in L2"
+    """The claim on a network whose tensors may stay, or layers be fused, in one sentence."""
+    fused = "" if certificate.groups is None else " and which may be fused"
+    many = f"{len(certificate.graph.layers):,} layers whose tensors may stay in L2{fused}"
     return _whole_claim(certificate, many, certificate.objective)
 
 

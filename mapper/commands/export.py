@@ -11,11 +11,14 @@ import typer
 from mapper.commands import completion
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import MaybeLayer, NamedChip
+from mapper.commands.search_kept import RESULT
 from mapper.commands.work_options import StoreOption
 from mapper.results.output import check_writable
 from marl_common import option, takes_records
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mapper.export.export_source import ExportSource
 
 
@@ -89,11 +92,49 @@ def export(
     from marl_runs import tell
 
     check_tool(target.to)
+    if source is not None and (source / RESULT).is_file():
+        _export_groups(source, target, form, [stored.run, given.layer, given.mapping])
+        return
     found = _source(source, stored, given, chip.accelerator)
     texts = files_for(target.to, found, pad=form.pad, openmp=form.openmp)
     check_writable(target.out)
     for path in write_files(target.out, texts):
         tell(f"wrote {path}")
+
+
+def _export_groups(
+    folder: Path, target: ExportTarget, form: ExportForm, others: Sequence[object]
+) -> None:
+    """Write the fused groups of a network, each into a folder; a line for each that cannot be.
+
+    Raises:
+        OptionError: Something else is said besides, or another tool's files are asked for.
+        ExportError: No group can be written.
+    """
+    from mapper.export.export_files import write_files
+    from mapper.export.fused_source import group_files, groups_of_answer
+    from mapper.export.loop_nest import ExportError
+    from marl_runs import tell
+
+    if others.count(None) != len(others):
+        raise OptionError(f"{folder} is a network's answer; expected no other source beside it")
+    if target.to != "accelforge" or form.openmp:
+        raise OptionError(f"--to: {folder} has fused layers, expected --to accelforge alone")
+    texts, refused = dict[str, dict[str, str]](), list[str]()
+    for source in groups_of_answer(folder / RESULT):
+        try:
+            texts[f"group_{source.number}"] = group_files(source, pad=form.pad)
+        except ExportError as error:
+            refused.append(str(error))
+    if not texts:
+        more = f" ({len(refused) - 1} more groups are refused)" if refused[1:] else ""
+        raise ExportError(f"{refused[0]}{more}")
+    check_writable(target.out)
+    for why in refused:
+        tell(f"left out: {why}")
+    for name, files in texts.items():
+        for path in write_files(target.out / name, files):
+            tell(f"wrote {path}")
 
 
 def _source(

@@ -66,10 +66,9 @@ def check_kept(
     check_keep(spec.accelerator, spec.cost_model, spec.objective, f"--fuse {fuse}")
     check_inputs(spec.accelerator, inputs, f"--fuse {fuse}")
     check_space(spec.space)
-    if certified and (fuse == "tiles" or inputs > 1):
+    if certified and inputs > 1:
         raise OptionError(
-            "--certificate: where layers share the chip it is of --fuse keep and one run; leave it "
-            "out"
+            "--certificate: where layers share the chip it is of one run; leave out --inputs"
         )
 
 

@@ -54,7 +54,7 @@ def validate_certificate(path: Path, as_json: bool) -> None:
 
 
 def _validate_network(path: Path, as_json: bool) -> None:
-    """The same of a network's certificate, with tensors that stay or without."""
+    """The same of a network's, of what stays and of fused layers too."""
     from mapper.certificate import (
         CertificateError,
         KeptCertificate,
@@ -78,6 +78,8 @@ def _validate_network(path: Path, as_json: bool) -> None:
     if as_json:
         names = ("value", "bound", "gap", "stays" if kept else "counts")
         found = {name: getattr(whole, name) for name in names}
+        if isinstance(whole, KeptCertificate) and whole.groups is not None:
+            found["groups"] = [group.to_dict() for group in whole.groups]
         print_json({"holds": not fault, "fault": fault, **found, "boxes": boxes})
     elif fault:
         say(f"✗ {path}: {fault}")

@@ -122,8 +122,7 @@ class DesignRun(Experiment):
 
     def __post_init__(self) -> None:
         if self.budget == 0:
-            deep = SEARCHED if self.pretrained == NONE else IMPROVED
-            each = deep if isinstance(self.chip, Chain) else PROPOSALS
+            each = self._searcher[1] if isinstance(self.chip, Chain) else PROPOSALS
             object.__setattr__(self, "budget", each * len(self.workload.layers) * len(self.aims))
 
     @property
@@ -137,7 +136,7 @@ class DesignRun(Experiment):
         if Path(self.pretrained).is_file():
             how["digest"] = hashlib.sha256(Path(self.pretrained).read_bytes()).hexdigest()[:16]
         if isinstance(self.chip, Chain):
-            how["method"] = self._method()
+            how["method"] = self._searcher[0]
         return {
             **self.workload.spec(),
             "chip": nameless(self.chip),
@@ -209,9 +208,10 @@ class DesignRun(Experiment):
                 found[shape].samples += len(batch)
         return found
 
-    def _method(self) -> str:
-        """The searcher of a list of levels."""
-        return "ga" if self.pretrained == NONE else "zero-shot"
+    @property
+    def _searcher(self) -> tuple[str, int]:
+        """The searcher of a list of levels, and its samples for each shape and aim."""
+        return ("ga", SEARCHED) if self.pretrained == NONE else ("zero-shot", IMPROVED)
 
     def _searched(self, shape: int, model: Any) -> Tried:
         """Mappings of a shape on a list of levels that a searcher finds for each aim.
@@ -220,7 +220,7 @@ class DesignRun(Experiment):
         """
         import baselines
 
-        name = self._method()
+        name, _ = self._searcher
         method = baselines.load(name, **({} if name == "ga" else {"pretrained": self.pretrained}))
         found = Tried()
 

@@ -81,6 +81,7 @@ class TensorAccess(ToolNode):
     name: str
     projection: dict[str, str]
     output: Literal[True] | None = None
+    bits_per_value: int | None = None
 
 
 class ForgeEinsum(ToolNode):

@@ -9,7 +9,7 @@ otherwise it computes all that the tile needs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -46,6 +46,14 @@ class Piece(NamedTuple):
     high: int
 
 
+class ComputedPiece(NamedTuple):
+    """A piece, and the input rows that it reads: from `first` on, below `end`."""
+
+    piece: Piece
+    first: int
+    end: int
+
+
 @dataclass(frozen=True)
 class AxisPlan:
     """An axis cut into fused tiles.
@@ -73,6 +81,27 @@ def balanced_tiles(extent: int) -> list[int]:
     return sorted({-(-extent // parts) for parts in range(1, extent + 1)})
 
 
+def axis_tiles(
+    chain: Sequence[AxisLayer], tile: int, keep: bool
+) -> Iterator[dict[int, ComputedPiece]]:
+    """Tile by tile, what each layer that has something to compute does; as :func:`axis_plan`."""
+    done = [0] * len(chain)
+    for start in range(0, chain[-1].outputs, tile):
+        layers = {}
+        first, end = start, min(start + tile, chain[-1].outputs)
+        for place in range(len(chain) - 1, -1, -1):
+            if first >= end:
+                break
+            layer = chain[place]
+            low, high = layer.window(first, end)
+            piece = Piece(end - first, max(0, -low), max(0, high - layer.inputs))
+            first, end = max(low, 0), min(high, layer.inputs)
+            layers[place] = ComputedPiece(piece, first, end)
+            if keep and place:
+                first, done[place] = max(first, done[place]), max(end, done[place])
+        yield layers
+
+
 def axis_plan(chain: Sequence[AxisLayer], tile: int, keep: bool) -> AxisPlan:
     """Cut an axis of a chain of layers.
 
@@ -82,25 +111,16 @@ def axis_plan(chain: Sequence[AxisLayer], tile: int, keep: bool) -> AxisPlan:
         keep: Whether rows that the next tile needs, too, are kept; else they are computed anew.
     """
     pieces: list[Counter[Piece]] = [Counter() for _ in chain]
-    done = [0] * len(chain)
     reads: list[list[tuple[int, int]]] = [[] for _ in chain]
-    starts = range(0, chain[-1].outputs, tile)
-    for start in starts:
-        first, end = start, min(start + tile, chain[-1].outputs)
-        for place in range(len(chain) - 1, -1, -1):
-            if first >= end:
-                break
-            layer = chain[place]
-            low, high = layer.window(first, end)
-            pieces[place][Piece(end - first, max(0, -low), max(0, high - layer.inputs))] += 1
-            first, end = max(low, 0), min(high, layer.inputs)
-            reads[place].append((first, end))
-            if keep and place:
-                first, done[place] = max(first, done[place]), max(end, done[place])
+    tiles = list(axis_tiles(chain, tile, keep))
+    for layers in tiles:
+        for place, one in layers.items():
+            pieces[place][one.piece] += 1
+            reads[place].append((one.first, one.end))
     return AxisPlan(
         tile,
         keep,
-        len(starts),
+        len(tiles),
         tuple(pieces),
         tuple(max(end - first for first, end in some) for some in reads[1:]),
         tuple(max(_kept(some), default=0) if keep else 0 for some in reads[1:]),

@@ -14,7 +14,7 @@ from mapper.staying.rooms import can_stay, home_of
 from mapper.staying.shape_facts import Resident
 
 LONGEST = 4
-"""Layers of a group."""
+"""Layers of a group that is searched."""
 Outside = frozenset[tuple[int, str]]
 """What is whole in L2 of what a group reads and writes, by a layer's place and its tensor."""
 
@@ -196,8 +196,10 @@ def resident_of(
     return frozenset(found)
 
 
-def groups_of(graph: NetworkGraph, chip: Accelerator | Chain) -> dict[int, list[FusedGroup]]:
-    """The groups of two to four layers, one after another, that begin at each node's place.
+def groups_of(
+    graph: NetworkGraph, chip: Accelerator | Chain, longest: int = LONGEST
+) -> dict[int, list[FusedGroup]]:
+    """The groups of two or more layers, one after another, that begin at each node's place.
 
     On a chip whose level next to DRAM does not hold what is between layers there are none.
     """
@@ -207,7 +209,7 @@ def groups_of(graph: NetworkGraph, chip: Accelerator | Chain) -> dict[int, list[
     for place, node in enumerate(graph.nodes):
         places = [place] if node.layer is not None else []
         for end in range(place + 1, len(graph.nodes)):
-            if not places or len(places) == LONGEST or not _linked(graph, places, end):
+            if not places or len(places) == longest or not _linked(graph, places, end):
                 break
             if graph.nodes[end].layer is not None:
                 places.append(end)

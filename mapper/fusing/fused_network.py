@@ -10,7 +10,8 @@ from cost_models import Chain
 from layers import TENSORS, Layer
 from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
 from mapper.fusing.group_costs import GroupCosts, GroupTilings
-from mapper.fusing.group_steps import GroupSteps, outside_of
+from mapper.fusing.group_steps import GroupSteps
+from mapper.fusing.group_terms import outside_of
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.network_result import LayerPart, NetworkResult, NodeResult
 from mapper.staying.rooms import Stays, can_stay, home_of, taken_bits

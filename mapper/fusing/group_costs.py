@@ -10,40 +10,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import cost_models
-from cost_models import Moved, filter_load_cost, pass_cost, rescaling_cost
-from mapper.fusing.axis_plan import AxisPlan
-from mapper.fusing.fused_group import (
-    FusedGroup,
-    FusedTiling,
-    Outside,
-    filter_bits,
-    filter_loads,
-    resident_of,
-    sums_of,
-)
+from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, filter_bits, resident_of
+from mapper.fusing.group_terms import GroupTerms, Part
 from mapper.fusing.part_floors import PartFloors, WorkPrices
-from mapper.staying.network_result import LayerPart
 from mapper.staying.node_costs import NodeCosts
-from mapper.staying.rooms import home_of
 from mapper.staying.shape_facts import SumWeights
 from marl_common import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from mapper.staying.stay_proof import StaySetting
 
-Part = tuple[int, LayerPart]
-"""A layer's place in its group, and what it computes in some of the fused tiles."""
 Best = tuple[float, FusedTiling, list[Part]]
 """What a tiling costs, and its parts."""
 
 
-class GroupTilings:
+class GroupTilings(GroupTerms):
     """All tilings of a group that fit, with their floors.
 
     Args:
@@ -56,16 +42,7 @@ class GroupTilings:
     def __init__(
         self, setting: StaySetting, group: FusedGroup, outside: Outside, counted: bool
     ) -> None:
-        self.setting, self.group, self.outside = setting, group, outside
-        self.chip = setting.chip
-        self._counted = counted
-        self._model = cost_models.load("exact", **setting.options)
-        held = home_of(setting.chip).holds[1]
-        places = [n for n in range(len(group.layers)) if held and (n, "filter") not in outside]
-        self.filters = [
-            frozenset(some) for count in range(len(places) + 1)
-            for some in combinations(places, count)
-        ]  # fmt: skip
+        super().__init__(setting.chip, setting.options, group, outside, counted)
 
     def tiling(self, number: int) -> FusedTiling:
         """A tiling by its number."""
@@ -84,63 +61,11 @@ class GroupTilings:
             len(group.key_tiles), len(self.filters), len(group.row_plans), len(group.column_plans)
         )  # fmt: skip
 
-    def parts(self, tiling: FusedTiling, left: float) -> list[Part]:
-        """The layers' work in fused tiles, where other tensors leave so many bits of L2."""
-        found = []
-        for place in range(len(self.group.layers)):
-            taken = tiling.room_bits(self.group, self.chip, place)
-            resident = resident_of(self.group, place, tiling.filters, self.outside, tiling.keys)
-            room = (left - taken) / 8
-            found += [
-                (place, LayerPart(layer, resident, room, count))
-                for layer, count in tiling.parts(self.group, place)
-            ]
-        return found
-
-    def loads(self, columns: AxisPlan, place: int) -> tuple[float, float, float]:
-        """Energy [nJ], latency [cycles] and bytes of DRAM to bring a filter that stays into L2."""
-        return filter_load_cost(self._model, self.chip, filter_loads(self.group, place, columns))
-
-    def pass_costs(self, tiling: FusedTiling, tensor: int) -> tuple[float, float]:
-        """Energy [nJ] and latency [cycles] of each pass over a tensor between two layers."""
-        if not self._counted or not self.group.passes(tensor):
-            return 0.0, 0.0
-        found = [0.0, 0.0]
-        for part, times in tiling.parts(self.group, tensor):
-            moved = Moved(l2_read=part.output_size, l2_written=part.output_size)
-            latency, energy = pass_cost(self._model, self.chip, moved)
-            found[0] += times * energy
-            found[1] += times * latency
-        return found[0], found[1]
-
-    def sums(self, tiling: FusedTiling) -> tuple[float, float, float]:
-        """Energy [nJ], latency [cycles] and bytes of DRAM of adding up over tiles of keys.
-
-        For each tile of keys but the first, the output's tile is read, scaled and written, with two
-        elements a row, and read again where the next product adds to it. In the end it is written
-        to where the output lies.
-        """
-        if not tiling.keys:
-            return 0.0, 0.0, 0.0
-        found = np.zeros(3)
-        last = len(self.group.layers) - 1
-        again = tiling.key_steps(self.group) - 1
-        for row, often in tiling.rows.pieces[last].items():
-            for column, times in tiling.columns.pieces[last].items():
-                size, stats = sums_of(self.group, row.outputs, column.outputs)
-                one = again * np.array([*rescaling_cost(self._model, self.chip, size, stats), 0.0])
-                if (last, "output") not in self.outside:
-                    moved = Moved(l2_read=size, dram_written=size)
-                    latency, energy = pass_cost(self._model, self.chip, moved)
-                    one += energy, latency, size * self.chip.widths.output / 8
-                found += often * times * one
-        return float(found[0]), float(found[1]), float(found[2])
-
     @cached_property
     def floors(self) -> tuple[FloatArray, FloatArray]:
         """Energy [nJ] and latency [cycles] of all tilings at least."""
         rows, columns = self.group.row_plans, self.group.column_plans
-        prices = WorkPrices(self.setting)
+        prices = WorkPrices(self.chip, self.options)
         energy, latency = np.zeros(self._shape), np.zeros(self._shape)
         for (number, keys), place in product(
             enumerate(self.group.key_tiles), range(len(self.group.layers))

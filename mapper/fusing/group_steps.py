@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from layers import GraphNode
 from mapper.fusing.axis_plan import AxisPlan
-from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside
+from mapper.fusing.fused_group import FusedTiling
 from mapper.fusing.group_costs import GroupTilings
 from mapper.staying.network_result import FusedStep, LayerPart, NodeResult
 from mapper.staying.node_costs import NodeCosts
@@ -16,24 +16,6 @@ from mapper.staying.shape_facts import KnownMapping
 
 KnownPart = tuple[int, LayerPart, KnownMapping]
 """A layer's place in its group, its part in some fused tiles, and the mapping of this part."""
-
-
-def outside_of(costs: NodeCosts, group: FusedGroup, place: int, taken: Stays) -> Outside:
-    """What is whole in L2 of what a group reads and writes.
-
-    Args:
-        costs: What nodes cost.
-        group: The group.
-        place: Of its first node.
-        taken: Rooms that are taken meanwhile.
-    """
-    ends = {(0, "input"), (len(group.layers) - 1, "output")}
-    return frozenset(
-        (number, tensor)
-        for number, at in enumerate(group.places)
-        for tensor in costs.resident(costs.graph.nodes[place + at], taken)
-        if tensor == "filter" or (number, tensor) in ends
-    )
 
 
 class GroupSteps:

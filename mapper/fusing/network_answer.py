@@ -19,7 +19,8 @@ from mapper.fusing.axis_plan import AxisLayer, AxisPlan, axis_plan
 from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of
 from mapper.fusing.group_costs import GroupTilings
-from mapper.fusing.group_steps import GroupSteps, KnownPart, outside_of
+from mapper.fusing.group_steps import GroupSteps, KnownPart
+from mapper.fusing.group_terms import outside_of
 from mapper.staying.filter_costs import FilterCosts
 from mapper.staying.kept_network import OBJECTIVES, check_inputs, check_keep
 from mapper.staying.network_result import LayerPart, NetworkResult, NodeResult

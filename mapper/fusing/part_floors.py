@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,6 @@ from cost_models import (
 from layers import DIMS, TENSORS, Layer, LayerKind, footprint
 from mapper.fusing.axis_plan import Piece
 from mapper.staying.shape_facts import Resident
-from mapper.staying.stay_proof import StaySetting
 from marl_common import FloatArray, IntArray
 
 COUNTS = {
@@ -50,15 +50,13 @@ class WorkPrices:
     """What MACs and moves cost at least on a chip.
 
     Args:
-        setting: Chip and options of the model.
-
-    Attributes:
         chip: The chip.
+        options: Options of the model `exact`.
     """
 
-    def __init__(self, setting: StaySetting) -> None:
-        self.chip = setting.chip
-        self._model = cost_models.load("exact", **setting.options)
+    def __init__(self, chip: Accelerator | Chain, options: Mapping[str, Any]) -> None:
+        self.chip, self.padding_free = chip, options.get("padding") == "free"
+        self._model = cost_models.load("exact", **options)
 
     @cached_property
     def leak(self) -> float:
@@ -86,7 +84,8 @@ class WorkPrices:
         if isinstance(self.chip, Chain):
             input_, filter_, output = (name in resident for name in TENSORS)
             elements = [sizes[name] for name in TENSORS]
-            work = LeastWork(sizes["macs"], elements, (input_, filter_, output))
+            here = input_, filter_, output
+            work = LeastWork(sizes["macs"], elements, here, padding_free=self.padding_free)
             found: FloatArray = energy_floor(work, self.chip)
             return found
         total = np.zeros_like(sizes["macs"])
@@ -141,9 +140,11 @@ class PartFloors:
         whole = layer.out_y * across
         touched = rows_read(layer.out_y) * columns_read(across)
         parts = self._sum(lambda y: 1, lambda x: x if product else 1)
+        free = prices.padding_free
+        read = np.outer(self._rows.read(rows_read, free), self._columns.read(columns_read, free))
         self.sizes = {
             "macs": outputs * (layer.macs // whole),
-            "input": self._sum(rows_read, columns_read) * (layer.input_size // touched),
+            "input": read * (layer.input_size // touched),
             "filter": parts * (layer.filter_size // (across if product else 1)),
             "output": outputs * (layer.output_size // whole),
         }
@@ -168,6 +169,7 @@ class _Pieces:
     """Pieces of plans along an axis: which outputs there are, and how often in each plan."""
 
     def __init__(self, plans: Sequence[Counter[Piece]]) -> None:
+        self._plans = plans
         self.outputs = np.array(sorted({piece.outputs for plan in plans for piece in plan}))
         place = {int(outputs): n for n, outputs in enumerate(self.outputs)}
         self.counts = np.zeros((len(plans), len(self.outputs)))
@@ -180,6 +182,22 @@ class _Pieces:
         each = np.array([of(int(outputs)) for outputs in self.outputs], float)
         total: FloatArray = self.counts @ each
         return total
+
+    def read(self, of: Callable[[int], int], padding_free: bool) -> FloatArray:
+        """Rows that pieces read, summed over each plan; all padding is taken off where it is free.
+
+        Args:
+            of: Rows that so many outputs read, those of padding among them.
+            padding_free: Whether padding is no traffic.
+        """
+        found = []
+        for plan in self._plans:
+            rows = 0
+            for piece, often in plan.items():
+                pads = padding_free * (piece.low + piece.high)
+                rows += often * max(of(piece.outputs) - pads, 0)
+            found.append(float(rows))
+        return np.array(found)
 
 
 def least_cycles(

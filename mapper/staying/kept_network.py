@@ -249,7 +249,7 @@ def keep_network(
     fusing = fused(*terms, problem.facts) if fused else None
     tiles = best(fusing) if fusing else None
     if tiles is not None and keep.value <= tiles.value:  # within the gap of both
-        tiles = replace(keep, bound=min(keep.value, tiles.bound))
+        tiles = replace(keep, bound=min(keep.value, tiles.bound), prices=tiles.prices)
     return KeptNetwork(
         name, problem.graph, objective, problem.setting, problem.rooms, keep, none, tiles, inputs,
         problem.counted, fusing.why_alone if fusing else "",

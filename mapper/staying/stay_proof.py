@@ -234,8 +234,8 @@ class StayProof(Experiment):
         """Add what was proven to what is known of the shape."""
         from cost_models import mapping_from
 
-        bound = math.inf  # not where boxes ended before there was a mapping
-        if result["status"] != "empty":
+        bound = math.inf
+        if result["status"] != "empty":  # also where boxes ended before there was a mapping
             bound = result["bound"] * (self.weights.energy or 1.0)
         if isinstance(self.setting.chip, Chain) and self.weights == BOTH:
             facts.bound_product(self.resident, self.room, bound)

@@ -38,7 +38,7 @@ SEEDS = (0, 2, 7, 9, 17, 27, 32, 51)
 """Problems of one to three memories of which an earlier bound was too high."""
 PART_SEEDS = (8, 21, 37, 57)
 """Parts of problems of two and three memories of which an earlier proof was wrong."""
-UNEVEN_SEEDS = (0, 4, 5, 9)
+UNEVEN_SEEDS = (9, 11, 13)
 """Problems of one and two memories."""
 
 
@@ -53,7 +53,7 @@ def test_proofs_are_the_optimum_of_brute_force(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", UNEVEN_SEEDS)
 def test_proofs_of_uneven_spaces_are_the_optimum_of_brute_force(seed: int) -> None:
-    problem = random_problem(seed, 1_000, 30_000, uneven=True)
+    problem = random_problem(seed, 1_000, 8_000, uneven=True)
     best, proof = brute_force(problem), prove(problem)
     assert proof.status == "optimal"
     assert math.isclose(proof.value, best, rel_tol=1e-9)
@@ -122,12 +122,12 @@ def test_ways_are_what_all_choices_of_axes_come_to(narrow: bool) -> None:
 
 def test_uneven_mappings_begin_from_the_best_even_one() -> None:
     """A real layer's uneven space ends with a gap, and never above the even optimum."""
-    even = prove(Problem("bert_base.1", "eyeriss-rs"), timeout=1.0)
-    uneven = prove(Problem("bert_base.1", "eyeriss-rs", space={"uneven": True}), boxes=1_000)
+    even = prove(Problem("mlp.2", "nvdla-cacc"), timeout=1.0)
+    problem = Problem("mlp.2", "nvdla-cacc", space={"uneven": True})
+    uneven = prove(problem, boxes=200)
     assert uneven.status == "boxes"
-    assert 0 < uneven.bound < uneven.value
+    assert 0 < uneven.bound < uneven.value <= even.value
     assert isinstance(even.mapping, ChainMapping)
-    problem = Problem("bert_base.1", "eyeriss-rs", space={"uneven": True})
     space = even_problem(problem).space
     batch = ChainBatch.from_mappings([even.mapping], problem.accelerator)
     action = as_uneven(problem.space, space, space.encode(batch)[0])
@@ -307,7 +307,7 @@ def test_a_layer_without_tiles_is_refused() -> None:
 
 
 def test_searchers_give_the_proven_mapping() -> None:
-    problem = Problem("bert_base.1", "simba")
+    problem = Problem("gemm:M=16,N=32,K=32", "simba")
     result = baselines.load("optimal").search(problem, 400, 0)
     assert result.proven
     assert result.gap == 0
@@ -320,7 +320,6 @@ def test_searchers_give_the_proven_mapping() -> None:
         ({"objective": "area"}, "area_um2 has no bounds"),
         ({"space": {"full": True}}, "do not take full=True"),
         ({"cost_model": "simulator"}, "'simulator' has no bounds"),
-        ({"cost_model": "exact:halo_space=tile"}, "halo_space=tile has no bounds"),
     ],
 )
 def test_what_has_no_bounds_says_so(given: dict[str, object], why: str) -> None:

@@ -112,11 +112,6 @@ def test_auto_searches_where_there_are_no_bounds(pretrained: str, method: str) -
     assert mine.bound is not None
 
 
-def test_a_dataflow_of_two_levels_is_no_hand_mapping_here() -> None:
-    with pytest.raises(SearcherError, match="dataflow nvdla is of chips of two levels"):
-        baselines.load("expert", dataflow="nvdla").search(Problem("resnet18.5", "simba"), 9, 0)
-
-
 def test_exhaustive_visits_each_nest_once() -> None:
     problem = tiny_problem(2)
     seen: list[np.ndarray] = []

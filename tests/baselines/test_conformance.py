@@ -40,7 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "seeds": 1,
     },
     "ppo-matched": {"budget": 300, "compared": 3000, "seeds": 1},
-    "marl": {"compared": 500, "tiny_budget": 1000, "seeds": 1},
+    "marl": {"budget": 250, "compared": 250, "tiny_budget": 600, "seeds": 1},
     "zero-shot": {"seeds": 1},
     # real problems: tests/mapper/test_proofs.py
     "optimal": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},

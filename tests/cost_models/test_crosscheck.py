@@ -4,15 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.crosscheck import (
-    CYCLES,
-    FIRST_UPDATE,
-    MEANING,
-    OF_THE_TOOL,
-    Compared,
-    compare,
-)
-from benchmarks.dividing_mapping import INPUTS
+from benchmarks.crosscheck import CYCLES, FIRST_UPDATE, MEANING, OF_THE_TOOL, compare
+from benchmarks.dividing_mapping import INPUTS, Compared
 from benchmarks.frame import known
 
 ROWS = known(Path(__file__).parent / "data" / "crosscheck_sample.csv")

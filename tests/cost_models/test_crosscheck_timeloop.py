@@ -8,7 +8,6 @@ import pytest
 import cost_models
 from benchmarks.crosscheck_timeloop import (
     LIKE,
-    NO_CAUSE,
     SPACES,
     TimeloopError,
     by_rules,
@@ -31,6 +30,7 @@ from benchmarks.dividing_mapping import (
     INPUTS,
     KEY,
     NO_BYPASS,
+    NO_CAUSE,
     PASSES,
     DividingMapping,
 )
@@ -39,7 +39,7 @@ from benchmarks.frame import known
 from cost_models import Accelerator
 
 ROWS = known(Path(__file__).parent / "data" / "timeloop_bypass.csv")
-"""What `python -m benchmarks.crosscheck --timeloop --write` kept of Timeloop 3.0.3: a sample."""
+"""What `python -m benchmarks.crosscheck --timeloop --out` kept of Timeloop 3.0.3: a sample."""
 
 
 def test_the_sample_has_every_bypass() -> None:
@@ -50,8 +50,8 @@ def test_the_sample_has_every_bypass() -> None:
 def test_all_but_inputs_are_equal_and_inputs_but_for_named_rules_of_timeloop() -> None:
     relations = Counter[str]()
     for found in compare(ROWS):
-        relations[found.relation] += 1
-        if found.relation not in LIKE.values():
+        relations[found.cause] += 1
+        if found.cause not in LIKE.values():
             assert found.row["metric"] in INPUTS, found
     assert set(relations) == {*LIKE.values(), DROPS, EXTRAPOLATES, WHOLE}
 
@@ -82,7 +82,7 @@ def test_a_rule_that_is_left_out_is_noticed() -> None:
     for found in compare(ROWS):
         if found.row["metric"] in INPUTS:
             wrong["drops"] += by_rules(found.row, Rules(drops=False)) != found.theirs
-            if found.relation == EXTRAPOLATES:
+            if found.cause == EXTRAPOLATES:
                 # every iteration walked, as under TIMELOOP_DISABLE_TEMPORAL_EXTRAPOLATION=1
                 assert by_rules(found.row, Rules(extrapolates=False)) == 30720 > found.theirs
                 wrong["extrapolates"] += 1
@@ -93,7 +93,7 @@ def test_a_wrong_count_is_noticed() -> None:
     changed = [row | {"timeloop": str(int(row["timeloop"]) - 1)} for row in ROWS]
     found = [one for one in compare(changed) if one.row["metric"] not in INPUTS]
     assert found
-    assert all(one.relation == NO_CAUSE for one in found)
+    assert all(one.cause == NO_CAUSE for one in found)
 
 
 def test_what_timeloop_reads() -> None:

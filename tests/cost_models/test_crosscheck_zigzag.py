@@ -9,7 +9,7 @@ from benchmarks.frame import known
 
 DATA = Path(__file__).parent / "data"
 ROWS = known(DATA / "zigzag_bypass.csv")
-"""What `benchmarks/crosscheck_zigzag.py --write` kept of ZigZag 3.9.1: a sample."""
+"""What `benchmarks/crosscheck_zigzag.py --out` kept of ZigZag 3.9.1: a sample."""
 
 
 def test_the_sample_has_every_bypass() -> None:

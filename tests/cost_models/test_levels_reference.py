@@ -44,19 +44,22 @@ def test_a_count_that_differs_is_found(name, tmp_path, monkeypatch, capsys):
 
 BAD: list[tuple[dict[str, Any] | str, str]] = [
     ("", "no rows"),
-    ("{", "line 1: not JSON"),
-    ("[1]", "line 1: got '[1]', expected an object"),
-    ({"extents": [1, 2]}, "extents: got [1, 2], expected 8 whole numbers from 1 on"),
+    ("{", "line 1: Invalid JSON"),
+    ("[1]", "line 1: Input should be an object"),
+    ({"extents": [1, 2]}, "extents: Tuple should have at least 8 items"),
+    ({"extents": [0] * 8}, "extents.0: Input should be greater than or equal to 1, got 0"),
     ({"extents": [99] * 8}, "MACs; expected at most 200000"),
-    ({"levels": []}, "of 0 levels"),
-    ({"levels": [7]}, "levels: got 7, expected objects"),
+    ({"levels": []}, "levels: List should have at least 1 item"),
+    ({"levels": [7]}, "levels.0: Input should be an object, got 7"),
+    ({"ports": [[1, 1]]}, "ports: expected one more than levels"),
     ({"ports": [[0, 0], [1, 1]]}, "DRAM has none"),
-    ({"ports": [[1, 1], [1, -1]]}, "ports: got [1, -1]"),
-    ({"coupled": [[1], [2]]}, "coupled: got 2 tensors"),
-    ({"coupled": [[1], [2], [9]]}, "expected different dimensions, 0 to 7"),
-    ({"simd": None}, "simd: got [None]"),
-    ({"counts": {"bound": 1}}, "counts: no 'stepwise'"),
-    ({"counts": {"bound": "1"}}, "expected whole numbers by name"),
+    ({"ports": [[1, 1], [1, -1]]}, "ports.1.1: Input should be greater than or equal to 0"),
+    ({"coupled": [[1], [2]]}, "coupled.2: Field required"),
+    ({"coupled": [[1], [2], [9]]}, "coupled.2.0: Input should be less than 8, got 9"),
+    ({"coupled": [[1], [2], [3, 3]]}, "coupled.2: Value error, expected different dimensions"),
+    ({"simd": None}, "simd: Input should be a valid integer, got None"),
+    ({"counts": {"bound": 1, "compute": 1}}, "counts: no stepwise"),
+    ({"counts": {"bound": "1"}}, "counts.bound: Input should be a valid integer, got '1'"),
 ]
 
 

@@ -5,11 +5,7 @@ import json
 import pytest
 
 from benchmarks import marl_controls, methods_table, networks_table, table3_summary
-from benchmarks.frame import DATA, rounded, write
-
-
-def keep(rows, path):
-    write(path, rows[0], map(rounded, rows))
+from benchmarks.frame import DATA
 
 
 def run(method, layer, seed, curve, cost_model="maestro"):
@@ -41,25 +37,6 @@ def test_rows_are_medians_of_seeds_and_geometric_means_of_cases(tmp_path):
     by_layer = methods_table.layer_rows(read, "maestro", 1.05)
     first = {row["method"]: row["vgg16.1"] for row in by_layer}
     assert first == {"marl": pytest.approx(1.0), "ga": pytest.approx(4.1)}
-
-
-def test_rows_of_methods_without_runs_are_kept_where_the_anchor_agrees(tmp_path):
-    def rows(*runs):
-        return methods_table.method_rows(list(runs), "maestro", 1.05)
-
-    marl, ga = (
-        run(name, "vgg16.1", 0, [[1, value]]) for name, value in (("marl", 9.0), ("ga", 18))
-    )
-    path = tmp_path / "table.csv"
-    keep(rows(marl, ga), path)
-    random = run("random", "vgg16.1", 0, [[1, 27.0]])
-    order = methods_table.GAP[False]
-    both = methods_table.joined(rows({**marl, "cpu_s": 5.0}, random), path, "marl", order)
-    means = [(row["method"], row["EDP, geometric mean"]) for row in both]
-    assert means == [("marl", "1"), ("ga", "2"), ("random", "3")]
-    better = {**random, "best": 3.0, "curve": [[1, 3.0]]}
-    with pytest.raises(SystemExit, match="stands there, these runs give"):
-        methods_table.joined(rows(marl, better), path, "marl", order)
 
 
 def test_a_run_below_a_proven_bound_ends_it():

@@ -42,7 +42,7 @@ FEWER = {
     ("mapper", "cluster"): ["--samples", "200"],
     ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
     ("mapper", "--bound"): ["--workers", "1"],  # of explore, which has no designs then
-    ("mast", "train"): ["--steps", "1000", "--episodes", "8"],
+    ("mast", "train"): ["--steps", "1000", "--episodes", "8", "--hidden", "64"],
     ("mast", "compare"): ["--steps", "1000", "--episodes", "8", "--seeds", "1"],
     ("mast", "tickets"): ["--episodes", "8"],
     ("mast", "play"): ["--episodes", "8"],
@@ -51,7 +51,13 @@ FEWER = {
     ("mpe-marl", "compare"): ["--rows", "1500", "--batch", "64", "--repeats", "1"],
 }
 """What makes a command quick; the last value of an option counts."""
-SMALLER = {("--network", "mobilenetv2"): "mlp", ("--methods", "all"): "random,ga"}
+SMALLER = {
+    ("--network", "mobilenetv2"): "mlp",
+    ("--methods", "all"): "random,ga",
+    ("--vocabulary", "50257"): "300",
+    ("--package", "numpy"): "typer",
+    ("--package", "sympy"): "pygments",
+}
 """Values of options that are replaced by smaller ones."""
 
 

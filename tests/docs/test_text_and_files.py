@@ -25,7 +25,7 @@ CHECKED = ("../README.md", "results.md", "marl.md", "sparse.md", "mst.md", "mpe.
 """Pages on which every table is checked."""
 PROSE = ("../README.md", "results.md")
 """Pages on which every paragraph is checked, too."""
-MARKED = ("mast.md", "accelerators.md", "networks.md")
+MARKED = ("mast.md", "accelerators.md", "networks.md", "field.md")
 """Pages on which what says its file is checked; the other tables have none yet."""
 MARK = re.compile(r"<!-- (?P<kind>data|figures|quoted): (?P<source>.+?) -->")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")

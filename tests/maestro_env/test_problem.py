@@ -36,11 +36,6 @@ def test_budget_ends_on_the_last_sample() -> None:
     assert made.samples == 100
 
 
-def test_a_batch_that_fits_exactly_returns() -> None:
-    made = problem(budget=64)
-    assert len(made.evaluate(made.space.sample(64, 0))) == 64
-
-
 def test_best_and_improvements_follow_the_values() -> None:
     made = problem()
     values = np.concatenate([made.evaluate(made.space.sample(n, n)).values for n in (1, 30, 200)])

@@ -73,13 +73,6 @@ def test_passive_checker_over_whole_episodes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_two_environments_say_the_same(name: str) -> None:
-    first, second = (walk(make(name), 20) for _ in range(2))
-    assert data_equivalence(first, second, exact=True)
-    assert not data_equivalence(first, walk(make(name), 20, seed=4), exact=True)
-
-
-@pytest.mark.parametrize("name", IDS)
 def test_pickles_go_on_where_they_were(name: str) -> None:
     env = make(name, episode_length=17)
     walk(env, 5)

@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 
-import baselines
 from maestro_env import Problem
 
 
@@ -23,16 +22,15 @@ def samples_of(searcher, budget=400, seed=0):
     return np.concatenate(actions), result
 
 
-def digest(method, budget, **options):
-    """A digest of all samples of a search, and its best value."""
-    actions, result = samples_of(baselines.load(method, **options), budget, 3)
-    return f"{hashlib.sha256(actions.tobytes()).hexdigest()} {result.best_value!r}"
+def digest_of(actions):
+    return hashlib.sha256(actions.tobytes()).hexdigest()
 
 
 def digest_elsewhere(method, budget, **options):
-    """The same in another process, with other hashes of text."""
-    code = "from tests.mapper.marl_runs import digest\n"
-    code += f"print('digest', digest({method!r}, {budget}, **{options!r}))"
+    """A digest of all samples of a search in another process, with other hashes of text."""
+    code = "import baselines; from tests.mapper.marl_runs import digest_of, samples_of\n"
+    code += f"searcher = baselines.load({method!r}, **{options!r})\n"
+    code += f"print('digest', digest_of(samples_of(searcher, {budget})[0]))"
     environment = {**os.environ, "PYTHONHASHSEED": "77"}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)

@@ -201,30 +201,29 @@ class NetworkBrute:
     def _load(self, elements: int) -> tuple[float, float]:
         """Energy and latency to bring a filter into L2: what a layer saves if it is there.
 
-        PEs leak for as long as it takes, at a rate that mappings differ by on a slower chip.
+        PEs leak for as long as it takes, at a rate that chips of two speeds differ by.
         """
         if elements not in self._loads:
             layer, chip = Layer.gemm("", M=1, N=elements, K=1), self.chip
-            rate: int | None
-            if isinstance(chip, Chain):
-                (dram, *others), rate = chip.levels, chip.levels[0].read_bw
-                slowed: Accelerator | Chain = replace(
-                    chip, levels=(replace(dram, read_bw=8), *others)
-                )
-            else:
-                rate = chip.buffers()[0].read_bw
-                slowed = replace(chip, noc_bw=1, offchip_bw=1)
-            one = self._any_mapping(layer)
-            slower = replace(self.setting, chip=slowed)
-            ways = ((self.setting, ""), (self.setting, ["filter"]), (slower, ""))
-            there, here, slow = (
+            level = chip.levels[0] if isinstance(chip, Chain) else chip.buffers()[0]
+            one, rate = self._any_mapping(layer), level.read_bw
+            slower, faster = (replace(self.setting, chip=self._of_speed(n)) for n in (1, 8))
+            ways = ((self.setting, ""), (self.setting, ["filter"]), (slower, ""), (faster, ""))
+            there, here, slow, fast = (
                 setting.known(layer, frozenset(resident), one) for setting, resident in ways
             )
-            leak = (slow.energy - there.energy) / (slow.latency - there.latency or 1)
+            leak = (slow.energy - fast.energy) / (slow.latency - fast.latency)
             cycles = 1 if rate is None else -(-elements * chip.widths.filter // rate)
             spent = leak * (cycles - there.latency + here.latency)
             self._loads[elements] = there.energy - here.energy + spent, cycles
         return self._loads[elements]
+
+    def _of_speed(self, elements: int) -> Accelerator | Chain:
+        """The chip with so many elements a cycle from DRAM."""
+        if isinstance(self.chip, Chain):
+            dram, *others = self.chip.levels
+            return replace(self.chip, levels=(replace(dram, read_bw=8 * elements), *others))
+        return replace(self.chip, noc_bw=elements, offchip_bw=elements)
 
     def _any_mapping(self, layer: Layer) -> Mapping | ChainMapping:
         """A mapping of a product with one row, which reads each filter element once."""

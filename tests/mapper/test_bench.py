@@ -41,7 +41,7 @@ class Climber(BaseSearcher):
         best = problem.space.sample(1, int(rng.integers(2**31)))
         value = problem.evaluate(best).values[0]
         while True:
-            near = best.repeat(10, axis=0)
+            near = best.repeat(40, axis=0)
             for row in near:
                 place = rng.integers(len(row))
                 row[place] = rng.integers(problem.space.nvec[place])

@@ -1,7 +1,6 @@
 """Other tools' mappers beside ours: problems stated, answers read; no tool runs here."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +9,17 @@ import pytest
 import yaml
 
 from benchmarks.export_cases import drawn
-from benchmarks.field import command
 from benchmarks.field.accelforge import AccelForge, parts
 from benchmarks.field.answer import ToolError
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.environments import SAID, asked, python_of
+from benchmarks.field.environments import SAID, asked
 from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.gamma import Gamma, gamma_row
 from benchmarks.field.loops import AnswerError, Keep, Loop, mapping_of
 from benchmarks.field.ours import choices_beyond, expanded, space_of
-from benchmarks.field.row import COLUMNS
 from benchmarks.field.table import table_text
 from benchmarks.field.zigzag import ZigZag
-from benchmarks.frame import known, write
+from benchmarks.frame import known
 from layers import parse
 from mapper.export.accelforge_files import (
     ForgeSpatialLoop,
@@ -182,38 +179,11 @@ def test_salsa_anneals_for_one_figure_alone(tmp_path: Path) -> None:
         ZigZag("salsa").command("python", tmp_path, "edp")
 
 
-def test_rows_of_the_table_are_kept(tmp_path, monkeypatch, capsys):
-    table = tmp_path / "field.csv"
-    row = dict.fromkeys(COLUMNS, "") | {"tool": "factorflow", "chip": "edge", "objective": "edp"}
-    row["version"] = FactorFlow(tmp_path).version
-    write(table, COLUMNS, [row | {"layer": "mobilenetv2.2", "why": "kept"}])
-    home = tmp_path / "home"
-    python = home / "prettytable3.11.0-3.11" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text("")
-    cases = ["edge/mobilenetv2.2/edp", "edge/resnet18.2/edp"]
-    words = ["--tools", "factorflow", "--home", str(home), "--out", str(table), "--cases", *cases]
-    monkeypatch.setattr(sys, "argv", ["field", *words])
-    command.TABLE.run()
-    assert [one["why"] for one in known(table)] == ["kept", "single products alone"]
-    assert "mobilenetv2.2" not in capsys.readouterr().out
-
-
 def test_the_page_has_the_table_of_its_file() -> None:
     root = Path(__file__).parents[2]
     rows = known(root / "docs" / "data" / "field.csv")
     assert rows
     assert table_text(rows) in (root / "docs" / "field.md").read_text(encoding="utf-8")
-
-
-def test_what_fails_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["field", "--tools", "timeloop"])
-    with pytest.raises(SystemExit) as stopped:
-        command.TABLE.run()
-    assert stopped.value.code == 2
-    with pytest.raises(ToolError, match=r"needs Python 9\.9"):
-        python_of(FactorFlow(tmp_path, python="9.9"), tmp_path)
-    assert capsys.readouterr().out == ""
 
 
 def test_an_answer_is_asked_once_and_a_dead_mapper_is_told(tmp_path: Path) -> None:

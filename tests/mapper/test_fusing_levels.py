@@ -1,4 +1,4 @@
-"""Fused layers on lists of levels: beside brute force, floors, answers executed, refusals."""
+"""Fused layers on lists of levels: optima beside brute force, floors, executions, refusals."""
 
 import math
 import re

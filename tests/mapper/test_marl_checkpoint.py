@@ -63,7 +63,7 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
 def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):
     path = tmp_path / "state.pt"
     neighbour = Problem("mobilenetv2.10", "edge", "edp")
-    baselines.load("marl", checkpoint=str(path)).search(neighbour, 2000, 0)
+    baselines.load("marl", checkpoint=str(path)).search(neighbour, 800, 0)
 
     def early(**options):
         searcher = baselines.load("marl", **options)

@@ -130,7 +130,7 @@ def test_a_killed_network_search_goes_on_to_the_same_table(tmp_path):
     """``kill -9`` after a shape or two; the same command then gives what an unharmed one gives."""
     pytest.importorskip("torch", reason="needs the extra rl")
 
-    search = "search --network mlp --budget 500 --carry shared --json --out"
+    search = "search --network mlp --budget 120 --carry shared --json --out"
 
     def table(folder):
         found = json_of(f"{search} {folder}")

@@ -49,6 +49,6 @@ def test_the_page_explains_its_words_and_its_picture_is_up_to_date():
 
 
 def test_the_package_is_small():
-    counts = packages(ROOT, 2)["mapper.pretrained"]
+    counts = packages(ROOT / "mapper", 1)["pretrained"]
     assert counts.lines <= LINES
     assert counts.longest <= LONGEST

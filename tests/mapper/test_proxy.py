@@ -22,7 +22,7 @@ class TestConformance(SearcherConformance):
 
     name = "proxy"
     options = QUICK
-    budget, tiny_budget, compared, seeds = 40, 100, 60, 1
+    budget, tiny_budget, compared, seeds = 16, 60, 40, 1
 
 
 def searched(model, budget=24, seed=0, objective="edp", **options):

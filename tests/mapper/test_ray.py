@@ -90,7 +90,7 @@ def test_the_learner_rllib_trains_on_a_head(head):
 def test_a_head_that_asks_for_another_token_is_named_with_the_remedy(head, tmp_path):
     address, environment = head
     stranger = {**environment, "HOME": str(tmp_path), "RAY_NUM_REDIS_GET_RETRIES": "1"}
-    words = f"search --layer mobilenetv2.7 --learner rllib --ray-address {address}"
+    words = f"{COMPARE} --seeds 1 --store {tmp_path / 'runs.sqlite'} --ray-address {address}"
     done = mapper(stranger, words)
     assert done.returncode == 2
     assert "put what its ~/.ray/auth_token holds into RAY_AUTH_TOKEN" in done.stderr

@@ -25,6 +25,7 @@ from mapper.staying.shape_facts import (
 )
 from mapper.staying.stay_proof import StaySetting
 from mapper.staying.stay_schedule import schedule
+from marl_mapper import map_network
 from tests.mapper.network_brute import NetworkBrute, beside_brute, brute_of, prove_here
 from tests.mapper.small_networks import small
 
@@ -148,6 +149,17 @@ def test_a_gap_is_kept_and_passes_are_counted() -> None:
     add = next(step for step in counted.steps if step.node.name == "add1")
     assert (add.dram, add.latency) == (3 * 32, 64 // 16)  # two read, at 16 bytes a cycle
     assert counted.value == pytest.approx(free.value + add.energy)
+
+
+def test_a_tensor_that_fills_l2_leaves_no_mapping() -> None:
+    nodes = GraphBuilder()
+    at = nodes.source("x", (64, 32))
+    for number, (wide, inner) in enumerate(((64, 32), (32, 64))):
+        at = nodes.mac(Layer.gemm(f"product{number}", M=64, N=wide, K=inner), at)
+    chip = replace(chip_of("edge"), l2_bytes=4096)  # what the first product writes
+    found = map_network(nodes.graph(), chip, "energy")
+    assert found.keep.energy == found.none.energy
+    assert not found.staying
 
 
 DEEP = {

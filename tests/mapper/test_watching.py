@@ -25,9 +25,6 @@ def test_every_batch_is_seen_and_an_end_is_exact():
 def test_time_ends_a_search_and_a_proof():
     assert marl_mapper.map(TINY, method="ga", budget=10**9, timeout=0.05).cost.feasible
     assert marl_mapper.map(TINY, timeout=5.0).gap == 0
-    for wrong in ({"timeout": -1.0}, {"patience": 0}):
-        with pytest.raises(ValueError, match="got"):
-            marl_mapper.map(TINY, method="ga", **wrong)
 
 
 @pytest.mark.parametrize("what", [f"--layer {TINY}", "--network mlp --store {}/s.db"])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.frame import write
 from benchmarks.mast import plan, rates, table1
 from marl_runs import Store
 from mast.experiment import ValueTraining
@@ -70,7 +71,7 @@ def test_rates_double_until_the_mean_return_falls(tmp_path, store):
     assert rows == [(0.001, 2.0, 0), (0.002, 4.0, 1), (0.004, 3.75, 0)]
     unended = rates.with_choice(found[:2])
     assert not any(row["chosen"] for row in unended)
-    plan.write_csv(tmp_path / "rates.csv", found)
+    write(tmp_path / "rates.csv", found[0], found)
     chosen = plan.Rates(tmp_path / "rates.csv")
     assert chosen.of(arm) == 0.002
     assert chosen.of(replace(arm, options=("--without", "sm"))) == 0.002
@@ -82,10 +83,10 @@ def test_an_algorithm_without_rates_takes_those_of_qmix(tmp_path, store):
     arm = plan.Cell("tag-3", "mast", 0.9, 0)
     found = finish_rates(store, arm, {0.001: 1.0, 0.002: 2.0, 0.004: 0.0})
     other = replace(arm, algorithm="ow-qmix")
-    plan.write_csv(tmp_path / "rates.csv", found)
+    write(tmp_path / "rates.csv", found[0], found)
     assert plan.Rates(tmp_path / "rates.csv").of(other) == 0.002
     found += finish_rates(store, other, {0.001: 3.0, 0.002: 2.0, 0.0005: 1.0})
-    plan.write_csv(tmp_path / "rates.csv", found)
+    write(tmp_path / "rates.csv", found[0], found)
     chosen = plan.Rates(tmp_path / "rates.csv")
     assert (chosen.of(other), chosen.of(arm)) == (0.001, 0.002)
 
@@ -98,7 +99,7 @@ def test_rates_are_halved_where_a_higher_one_is_worse(tmp_path, store):
     found = finish_rates(store, wide, {0.00025: 1.0})
     rows = {row["lr"]: row["chosen"] for row in found}
     assert rows == {0.001: 0, 0.002: 0, 0.0005: 1, 0.00025: 0}
-    plan.write_csv(tmp_path / "rates.csv", found)
+    write(tmp_path / "rates.csv", found[0], found)
     chosen = plan.Rates(tmp_path / "rates.csv")
     assert chosen.of(wide) == 0.0005
     assert chosen.of(plan.Cell("tag-3", "dense+", 0.0, 0)) is None
@@ -113,13 +114,13 @@ def test_a_run_has_its_rate_and_what_is_left_out():
     assert (tiny.config.backend, tiny.config.lr) == ("masked", pytest.approx(1e-3))
 
 
-def test_the_smoke_schedule_has_every_arm_once(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["table1.py", "--schedule", "smoke", "--list"])
-    plan.RunsTable(None, table1.CELLS, table1.table).run()
-    listed = capsys.readouterr().out.splitlines()
-    assert len(listed) == len(table1.ARMS) * len(table1.TASKS)
-    assert all("--steps 6000" in line and "--seed 0" in line for line in listed)
-    assert all("--episodes 32" in line for line in listed)
+def test_the_smoke_schedule_has_every_arm_once(tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr("sys.argv", ["table1.py", "--quick", "--store", str(tmp_path / "runs.db")])
+    monkeypatch.setattr(plan, "finished", lambda store, runs, workers: begun.extend(runs))
+    plan.runs_table(None, table1.CELLS, lambda rows: rows).run()
+    assert len(begun) == len(table1.ARMS) * len(table1.TASKS)
+    assert {(run.budget, run.seed, run.episodes) for run in begun} == {(6000, 0, 32)}
 
 
 def test_a_table_is_made_of_the_runs_that_a_store_has(tmp_path, monkeypatch):
@@ -129,5 +130,5 @@ def test_a_table_is_made_of_the_runs_that_a_store_has(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["some", *words])
     with Store.open(str(path)) as store:
         finish(store, cells[1], 4.0)
-    plan.RunsTable(None, cells, lambda rows: made.extend(rows) or rows).run()
+    plan.runs_table(None, cells, lambda rows: made.extend(rows) or rows).run()
     assert [(row["arm"], row["return"]) for row in made] == [("mast 0.9", 4.0)]

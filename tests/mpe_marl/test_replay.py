@@ -104,8 +104,10 @@ def ring_after(writes, capacity=101, spare=0):
 
 
 @pytest.mark.parametrize("law", sorted(set(LAWS) - {"prioritised"}))
-@pytest.mark.parametrize("listed", [False, True])
-@pytest.mark.parametrize(("writes", "spare"), [(40, 0), (101, 0), (150, 0), (150, 3)])
+@pytest.mark.parametrize(
+    ("listed", "writes", "spare"),
+    [(False, 40, 0), (True, 101, 0), (False, 150, 0), (True, 150, 3)],
+)
 def test_inclusion_probabilities(law, listed, writes, spare):
     law, ring = make_law(law), ring_after(writes, spare=spare)
     assert law.inclusion(ring).sum() == pytest.approx(1.0)

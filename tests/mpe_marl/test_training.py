@@ -123,7 +123,7 @@ def test_spread_is_learnt_in_a_few_hundred_episodes():
         batch=256, update_every=25, warmup=1000, learner=learner,
     )  # fmt: skip
     trainer = Trainer(made, seed=0)
-    trainer.run(900)
+    trainer.run(700)
     rewards = random_rewards(made, 300)
     assert trainer.history.mean(100) > rewards.mean() + 1.0
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch._dynamo.testing import CompileCounterWithBackend
 
 from sparse_training import MaskSchedule, SparseLinear, Sparsifier, SparsityConfig, sparsify
 from tests.sparse_training.nets import refuses
@@ -126,6 +125,8 @@ def test_a_compiled_model_is_the_eager_one(backend: Any, dtype: torch.dtype) -> 
 )  # fmt: skip
 def test_topology_steps_recompile_at_most_once(growth, backend, first, dynamic):
     """A packed layer never, whatever its number of weights and with dense gradients or without."""
+    from torch._dynamo.testing import CompileCounterWithBackend  # dear to import
+
     torch._dynamo.reset()
     model, generator = model_of(), torch.Generator().manual_seed(0)
     config = SparsityConfig(0.7, growth=growth, every=3)

@@ -1,0 +1,1 @@
+"""DeFiNES' case of FSRCNN."""
