@@ -58,7 +58,8 @@ def fsrcnn() -> FusedGroup:
         filters, channels, taps = map(int, sizes.split())
         shape = (filters, channels, rows + taps - 1, columns + taps - 1, taps, taps)
         at = nodes.mac(Layer(f"l{number}", "CONV", *shape), at)
-    return groups_of(nodes.graph(), CHIP, longest=len(SHAPES))[0][-1]
+    one_capacity = cost_models.load_chip("edge")  # on CHIP parts live in several levels
+    return groups_of(nodes.graph(), one_capacity, longest=len(SHAPES))[0][-1]
 
 
 def filter_bytes() -> int:

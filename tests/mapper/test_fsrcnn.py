@@ -12,6 +12,7 @@ from benchmarks.fsrcnn.command import KEPT, ORACLE, TABLE, defines_row
 from benchmarks.fsrcnn.homes import FusedCase, Rules
 from benchmarks.fsrcnn.parts import LEVELS, Homes, part_chip, part_cost, priced
 from benchmarks.fsrcnn.tiles import cost_by_tiles, kinds
+from cost_models import load_chip
 from layers import Layer
 from layers.graph_builder import GraphBuilder
 from maestro_env import Problem
@@ -42,7 +43,7 @@ def little(taps: Sequence[int], rows: int, columns: int) -> FusedGroup:
     for number, size in enumerate(taps):
         at = nodes.mac(Layer(f"l{number}", "CONV", 1, 1, rows, columns, size, size), at)
         rows, columns = rows - size + 1, columns - size + 1
-    return groups_of(nodes.graph(), parts.CHIP, longest=len(taps))[0][-1]
+    return groups_of(nodes.graph(), load_chip("edge"), longest=len(taps))[0][-1]
 
 
 @pytest.mark.parametrize("keep", KEPT.values(), ids=KEPT)
@@ -62,8 +63,8 @@ def test_groups_have_four_layers_or_as_many_as_is_said() -> None:
     at = nodes.source("x", (1, 1, 9, 9))
     for number in range(6):
         at = nodes.mac(Layer(f"l{number}", "CONV", 1, 1, 9, 9, 1, 1), at)
-    assert len(groups_of(nodes.graph(), parts.CHIP)[0][-1].layers) == 4
-    assert len(groups_of(nodes.graph(), parts.CHIP, longest=6)[0][-1].layers) == 6
+    assert len(groups_of(nodes.graph(), load_chip("edge"))[0][-1].layers) == 4
+    assert len(groups_of(nodes.graph(), load_chip("edge"), longest=6)[0][-1].layers) == 6
 
 
 def test_a_part_in_local_costs_what_hand_says() -> None:

@@ -257,7 +257,6 @@ NETWORK_ROWS = [
     network("power", KeepError, "got the objective 'power'", "edge", "power"),
     network("maestro", KeepError, "does not price what moves", cost_model="maestro"),
     network("fuse all", LibraryError, "fuse: got 'all', expected keep or tiles", fuse="all"),
-    network("tiles on simba", KeepError, "expected a chip of two levels", "simba", fuse="tiles"),
     network("inputs 0", LibraryError, "inputs: got 0, expected a whole number", inputs=0),
     network("gap True", LibraryError, "gap: got True, expected a share", gap=True),
     network("a misspelt option", LibraryError, "Did you mean 'passes'", pases="counted"),

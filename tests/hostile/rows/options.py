@@ -133,10 +133,7 @@ ROWS = [
         ]
     ),
     Row(f"{MLP} --limit max_latency_cycles=" + "9" * 401, "max_latency_cycles"),
-    *(
-        Row(f"mapper search --network mlp --certificate x {words}", "is of --fuse keep and one run")
-        for words in ("--fuse tiles", "--fuse keep --inputs 2")
-    ),
+    Row("mapper search --network mlp --certificate x --fuse keep --inputs 2", "it is of one run"),
     Row("mapper validate --certificate x", "damaged or no certificate", {"x": "PK"}),
     Row("mapper validate 3 --certificate x", "got a run too", {"x": "PK"}),
     Row(f"{MLP} --l2-bytes " + "9" * 5000, "--l2-bytes|l2_bytes"),
