@@ -214,15 +214,18 @@ class KeptBound:
         return self._least(PartTerms(node.layer.renamed(""), resident, room, weights))
 
     def _ahead(self, weights: SumWeights) -> list[float]:
-        """What the nodes from each place on cost at least: layers with all that can be in L2."""
+        """What nodes from each place on cost at least: with all in L2, and all room for tiles."""
         everything = frozenset(range(len(self._at.rooms)))
         nodes = self._at.graph.nodes
         ahead = [0.0] * (len(nodes) + 1)
         for place in range(len(nodes) - 1, -1, -1):
             node, least = nodes[place], 0.0
             if node.layer is not None:
-                resident = self._at.resident(node, everything)
-                least = self._least(PartTerms(node.layer.renamed(""), resident, 0.0, weights))
+                resident, room = (
+                    self._at.resident(node, everything),
+                    self._at.room(place, frozenset()),
+                )
+                least = self._least(PartTerms(node.layer.renamed(""), resident, room, weights))
             ahead[place] = ahead[place + 1] + least
             groups = {} if self._groups is None else self._groups.least(place, weights)
             for count, value in groups.items():

@@ -70,7 +70,8 @@ class NodeCosts(Placement):
             return 0.0
         everything = frozenset(range(len(self.rooms)))
         facts, most = self._facts(node.layer, everything, node, weights)
-        return facts.lower(most, 0.0, weights)  # no less where less is in L2
+        room = self.room(place, frozenset())  # no less where less is in L2, or less is left
+        return facts.lower(most, room, weights)
 
     def known(self, place: int, taken: Stays, weights: SumWeights) -> KnownMapping | None:
         """The best mapping known of a node that runs by itself; None of a node without MACs."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cost_models import Accelerator, Chain, Mapping
-from layers import Layer, NetworkGraph
+from layers import TENSORS, Layer, NetworkGraph
 from layers.graph_builder import GraphBuilder
 from mapper import ProblemSpec
 from mapper.certificate import (
@@ -21,12 +21,14 @@ from mapper.certificate import (
     read_kept,
     write_kept,
 )
-from mapper.certificate.kept_bound import BoundLine, corners, least_above
+from mapper.certificate.kept_bound import BoundLine, KeptBound, corners, least_above
+from mapper.certificate.kept_certificate import KeptTerms, PartTerms
 from mapper.certificate.kept_checker import bounds_of, placement_of
 from mapper.commands.certifying import proven_again
 from mapper.fusing.fused_network import FusedProblem
 from mapper.staying.kept_network import KeptNetwork, keep_network
 from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.placement import Placement
 from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
 from tests.mapper.certificates import Lies, assert_refused, changed, edit, in_problem
@@ -84,6 +86,17 @@ def test_its_bound_is_the_optimum_of_all_choices_and_mappings(seed: int) -> None
         bounds = bounds_of(found, placement_of(found))
         for weights in (ENERGY, LATENCY, SumWeights(1.0, 2.0), SumWeights(1.0, 0.01)):
             assert bounds.sum(weights) <= min(weights.of(*one) for one in best) * (1 + 1e-9)
+
+
+def test_what_is_ahead_of_sets_that_are_left_out_has_all_room() -> None:
+    """Parts without a mapping in one byte say nothing of nodes with more."""
+    graph, setting, counted, points = brute_of(2)
+    terms = KeptTerms.of([spec_of(setting, one).complete() for one in graph.layers])
+    placement = Placement(graph, setting.chip, setting.options, counted)
+    none = [(PartTerms(one.renamed(""), frozenset(TENSORS), 1.0, ENERGY), math.inf)
+            for one in graph.layers]  # fmt: skip
+    ahead = KeptBound(placement, terms, none)._ahead(ENERGY)
+    assert 0 < ahead[0] <= min(energy for energy, _ in points)
 
 
 def test_sums_and_products_are_least_at_corners_of_the_lines() -> None:

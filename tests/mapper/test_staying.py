@@ -118,6 +118,17 @@ def test_too_many_sets_leave_a_bound() -> None:
     assert set(none.stays) == {frozenset()}
 
 
+def test_what_nodes_ahead_cost_at_least_is_not_that_of_little_room() -> None:
+    """A layer between tensors that stay has no mapping in one byte; it has some elsewhere."""
+    graph = chain().graph()
+    net = NetworkProblem(graph, StaySetting(Accelerator(4, 64, 64)), prove_here)
+    least = net.costs.least(1, ENERGY)
+    both = frozenset({"input", "output"})
+    facts = net.costs.facts_of(graph.layers[1].renamed(""), both, ENERGY)
+    facts.bound(both, CostLine(1.0, ENERGY, math.inf))
+    assert 0 < net.costs.least(1, ENERGY) == least
+
+
 def test_lines_hold_between_them_and_for_less() -> None:
     facts, some = ShapeFacts(), frozenset({"input"})
     facts.bound(some, CostLine(100, SumWeights(1, 0), 5.0))
