@@ -47,14 +47,14 @@ def pass_cost(model: CostModel, chip: Accelerator | Chain, moved: Moved) -> tupl
     """
     _exact(model)
     read, _, written, _ = chip.widths
-    bits = [n * width for n, width in zip(moved, (read, written) * 2, strict=True)]
     outer, home = _ports(chip)
-    latency = max(outer.cycles(*bits[:2]), home.cycles(*bits[2:]))
+    latency = max(
+        outer.cycles(moved.dram_read * read, moved.dram_written * written),
+        home.cycles(moved.l2_read * read, moved.l2_written * written),
+    )
     if isinstance(chip, Chain):
-        dram, inside = (
-            LevelMoves(EntryMoves(input=into), EntryMoves(output=out))
-            for into, out in (moved[:2], moved[2:])
-        )
+        dram = LevelMoves(EntryMoves(input=moved.dram_read), EntryMoves(output=moved.dram_written))
+        inside = LevelMoves(EntryMoves(input=moved.l2_read), EntryMoves(output=moved.l2_written))
         return latency, energy_of_moves(chip, latency, {0: dram, 1: inside})
     pairs = zip(moved, _COUNTS, strict=True)
     counts = {name: elements for elements, names in pairs for name in names}
@@ -91,7 +91,8 @@ def _cycles(bits: int, rate: int | None) -> int:
 def _ports(chip: Accelerator | Chain) -> list[_Port]:
     """The ports of DRAM, and of L2 or the first level inside DRAM."""
     if isinstance(chip, Chain):
-        return [_Port(one.read_bw, one.write_bw, one.shared_bw) for one in chip.levels[:2]]
+        dram, home, *_ = chip.levels
+        return [_Port(one.read_bw, one.write_bw, one.shared_bw) for one in (dram, home)]
     return [_Port(one.read_bw, one.write_bw) for one in chip.buffers()]
 
 
@@ -105,7 +106,7 @@ def filter_load_cost(
         chip: The chip; of a list of levels, the first one inside DRAM is L2.
         loads: Elements that are brought at a time, and how often.
     """
-    width, port = chip.widths.filter, _ports(chip)[0]
+    width, (port, _) = chip.widths.filter, _ports(chip)
     latency = sum(times * port.cycles(size * width, 0) for size, times in loads.items())
     elements = sum(size * times for size, times in loads.items())
     brought = EntryMoves(filter=elements)
@@ -131,7 +132,8 @@ def rescaling_cost(
         stats: Elements that say how they are scaled.
     """
     both = sums + stats
-    latency = _ports(chip)[1].cycles((both + sums) * chip.widths.psum, both * chip.widths.psum)
+    _, home = _ports(chip)
+    latency = home.cycles((both + sums) * chip.widths.psum, both * chip.widths.psum)
     if isinstance(chip, Chain):
         return energy_of_sums(chip, latency, sums, both), float(latency)
     # neither the PEs nor the wires to them see what is scaled
