@@ -10,12 +10,13 @@ import numpy as np
 
 from cost_models.buffers import Flags
 from cost_models.chain.chip import Chain, ChainLevel
+from cost_models.chain.level_moves import leakage_mw
 from cost_models.chain.level_prices import mac_nj, prices_of
 from cost_models.chain.wires import built_um2, deliveries, least_delivered
 from cost_models.exact.floors import real_inputs
 from cost_models.exact.nest import FILTER, INPUT, OUTPUT
 from cost_models.laws import unique_elements
-from cost_models.prices import CLOCK_MHZ, UW_PER_MW, LevelPrices, is_open
+from cost_models.prices import LevelPrices, clock_of
 from layers import TENSORS, Layer
 
 PSUM = 3
@@ -47,8 +48,8 @@ def chain_floors(
     loaded = [n * (not here) for n, here in zip(elements, resident, strict=True)]
     latency = max(-(-layer.macs // chip.peak_macs_per_cycle), offchip_cycles(chip, loaded))
     energy = energy_floor(LeastWork(layer.macs, elements, resident, bypass, padding_free), chip)
-    leakage = least_leakage_mw(chip)
-    energy += leakage * latency / (chip.clock_mhz or CLOCK_MHZ)
+    leakage = leakage_mw(chip)
+    energy += leakage * latency / clock_of(chip)
     areas = {name: found.area_um2 for name, found in _prices(chip).items()}
     return {
         "latency_cycles": float(latency),
@@ -100,13 +101,6 @@ def energy_floor(work: LeastWork, chip: Chain) -> Any:
     return energy
 
 
-def least_leakage_mw(chip: Chain) -> float:
-    """Leakage of all memories [mW]; of the smallest there are where they have no capacity."""
-    prices = _prices(chip)
-    instances = [(prices[level.name], n) for level, n in chip.instances() if _stores(level)]
-    return float(sum(n * found.leakage_uw for found, n in instances) / UW_PER_MW)
-
-
 def offchip_cycles(chip: Chain, elements: Sequence[Any]) -> Any:
     """Cycles of elements of input, filter and output over DRAM's port, at least."""
     dram, widths = chip.levels[0], chip.widths
@@ -124,13 +118,8 @@ def _stores(level: ChainLevel) -> bool:
 
 
 def _prices(chip: Chain) -> dict[str, LevelPrices]:
-    return {level.name: _least_prices(chip, level) for level in chip.levels if _stores(level)}
-
-
-def _least_prices(chip: Chain, level: ChainLevel) -> LevelPrices:
-    """The prices of a level; those of the smallest memory where it has no capacity."""
-    smallest = 1 / 8 if level.name != "DRAM" and is_open(level.buffer, level) else None
-    return prices_of(chip, level, smallest)
+    """The prices of all levels; those of the smallest memory where one has no capacity."""
+    return {level.name: prices_of(chip, level, 0.0) for level in chip.levels if _stores(level)}
 
 
 def _held_nj(work: LeastWork, chip: Chain, prices: dict[str, LevelPrices], tensor: int) -> Any:

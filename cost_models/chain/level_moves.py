@@ -37,13 +37,18 @@ def energy_of_moves(chip: Chain, latency: float, moves: Mapping[int, LevelMoves]
 
 
 def leakage_nj(chip: Chain) -> float:
-    """What all memories leak in a cycle [nJ]; one without a capacity, as the smallest."""
+    """What all memories leak in a cycle [nJ]."""
+    return leakage_mw(chip) / clock_of(chip)
+
+
+def leakage_mw(chip: Chain) -> float:
+    """What all memories leak [mW]; one without a capacity, as the smallest."""
     leakage = sum(
         count * prices_of(chip, level, 0.0).leakage_uw
         for level, count in chip.instances()
         if level.is_memory
     )
-    return float(leakage / UW_PER_MW / clock_of(chip))
+    return float(leakage / UW_PER_MW)
 
 
 def energy_of_sums(chip: Chain, latency: float, sums: int, scaled: int) -> float:

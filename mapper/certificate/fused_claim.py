@@ -11,9 +11,6 @@ from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import FusedGroup, FusedTiling
 from marl_common import Text, brief
 
-HALO = ("again", "kept")
-"""Whether rows that two tiles need are computed anew, or kept."""
-
 
 class GroupFields(Claimed):
     """A group as the file has it; `keys` is left out where all come at once."""
@@ -33,7 +30,7 @@ class FusedClaim(NamedTuple):
         first: Its first node.
         last: Its last one.
         tile: Rows and columns of the last layer's output in a fused tile.
-        halo: Of `HALO`, along rows and columns.
+        halo: Rows that two tiles need, along rows and columns: computed `again`, or `kept`.
         keys: Keys in a tile of scores; 0: all.
         filters: Layers whose filters stay from tile to tile.
     """
@@ -87,7 +84,7 @@ class FusedClaim(NamedTuple):
     def _plan(self, plans: Sequence[AxisPlan], axis: int, where: str) -> AxisPlan:
         tile, halo = self.tile[axis], self.halo[axis]
         for plan in plans:
-            if (plan.tile, HALO[plan.keep]) == (tile, halo):
+            if (plan.tile, plan.halo) == (tile, halo):
                 return plan
         what = ("rows", "columns")[axis]
         sizes = sorted({plan.tile for plan in plans})

@@ -13,7 +13,7 @@ import numpy as np
 
 from mapper.certificate.group_floors import GroupFloors
 from mapper.certificate.kept_certificate import PartTerms
-from mapper.fusing.fused_group import FusedGroup, FusedTiling, Outside, groups_of
+from mapper.fusing.fused_group import FusedGroup, Outside, groups_of
 from mapper.fusing.group_terms import GroupTerms, outside_of
 from mapper.search.problem_spec import ProblemSpec
 from mapper.staying.placement import Placement
@@ -73,26 +73,14 @@ class GroupBound:
 
     def _sum(self, number: int) -> float:
         """What a tiling's parts and the rest cost at least, as far as it may be the best."""
-        tiling, weights = self._floors.tiling(number), self._weights
-        terms = self._floors.terms
-        total = sum(weights.of(energy, latency) for latency, energy in costs_besides(terms, tiling))
+        terms, weights = self._floors.terms, self._weights
+        tiling = terms.tiling(number)
+        total = sum(weights.of(*one) for one in terms.besides(tiling))
         for _, (layer, resident, room, times) in terms.parts(tiling, self._left):
             if total >= self._best:
                 break
             total += times * self._part_bound(PartTerms(layer, resident, room, weights))
         return total
-
-
-def costs_besides(terms: GroupTerms, tiling: FusedTiling) -> list[tuple[float, float]]:
-    """Latencies [cycles] and energies [nJ] of a tiling besides its parts.
-
-    These are filters that are brought to stay, sums over tiles of keys, and passes.
-    """
-    found = [terms.loads(tiling.columns, place)[:2] for place in sorted(tiling.filters)]
-    found.append(terms.sums(tiling)[:2])
-    for tensor in range(len(terms.group.layers) - 1):
-        found += [terms.pass_costs(tiling, tensor)] * terms.group.passes(tensor)
-    return [(latency, energy) for energy, latency in found]
 
 
 class NetworkGroups:
@@ -124,26 +112,24 @@ class NetworkGroups:
             nodes: How many it has.
             taken: Rooms that are taken meanwhile.
         """
-        group = self.by_place[place][nodes]
-        outside = outside_of(self._at, group, place, taken)
-        left = self._at.capacity - taken_bits(self._at.rooms, taken, place)
-        return self._terms(group, outside), left
-
-    def _terms(self, group: FusedGroup, outside: Outside) -> GroupTerms:
-        return GroupTerms(self._chip, self._options, group, outside, self._counted)
+        group, outside, left = self._at_place(place, nodes, taken)
+        return self._floors_of(group, outside).terms, left
 
     def bound(
         self, place: int, nodes: int, taken: Stays, weights: SumWeights, part_bound: PartBound
     ) -> GroupBound:
         """The bound of a group; see :meth:`terms`."""
-        group = self.by_place[place][nodes]
-        outside = outside_of(self._at, group, place, taken)
-        left = self._at.capacity - taken_bits(self._at.rooms, taken, place)
+        group, outside, left = self._at_place(place, nodes, taken)
         key = group, outside, left, weights
         if key not in self._known:
             floors = self._floors_of(group, outside)
             self._known[key] = GroupBound(floors, left, weights, part_bound)
         return self._known[key]
+
+    def _at_place(self, place: int, nodes: int, taken: Stays) -> tuple[FusedGroup, Outside, float]:
+        group = self.by_place[place][nodes]
+        left = self._at.capacity - taken_bits(self._at.rooms, taken, place)
+        return group, outside_of(self._at, group, place, taken), left
 
     def least(self, place: int, weights: SumWeights) -> dict[int, float]:
         """What each group that begins at a place costs at least, whatever is in L2."""
@@ -157,6 +143,6 @@ class NetworkGroups:
 
     def _floors_of(self, group: FusedGroup, outside: Outside) -> GroupFloors:
         if (group, outside) not in self._floors:
-            terms = self._terms(group, outside)
+            terms = GroupTerms(self._chip, self._options, group, outside, self._counted)
             self._floors[group, outside] = GroupFloors(terms, self._all_pes)
         return self._floors[group, outside]

@@ -22,7 +22,7 @@ from layers import TENSORS, Layer, LayerKind, footprint
 from mapper.certificate.deep_floors import DeepPrices, Outputs
 from mapper.certificate.relaxation import TIGHT
 from mapper.fusing.axis_plan import Piece
-from mapper.fusing.fused_group import FusedTiling, filter_bits, resident_of, sums_of
+from mapper.fusing.fused_group import filter_bits, resident_of, sums_of
 from mapper.fusing.group_terms import GroupTerms
 from mapper.staying.shape_facts import Resident, SumWeights
 from marl_common import FloatArray
@@ -42,26 +42,14 @@ class GroupFloors:
     """
 
     def __init__(self, terms: GroupTerms, all_pes: bool) -> None:
-        self.terms, group = terms, terms.group
+        self.terms = terms
         self._padding_free = terms.options.get("padding") == "free"
         self._prices: _Prices | DeepPrices
         if isinstance(terms.chip, Accelerator):
             self._prices = _Prices(terms.chip, terms.options, all_pes)
         else:
             self._prices = DeepPrices(terms.chip, self._padding_free)
-        self._shape = (
-            len(group.key_tiles), len(terms.filters), len(group.row_plans), len(group.column_plans)
-        )  # fmt: skip
         self._values: dict[SumWeights, FloatArray] = {}
-
-    def tiling(self, number: int) -> FusedTiling:
-        """A tiling by its number."""
-        group = self.terms.group
-        keys, filters, rows, columns = (int(n) for n in np.unravel_index(number, self._shape))
-        return FusedTiling(
-            group.row_plans[rows], group.column_plans[columns], self.terms.filters[filters],
-            group.key_tiles[keys],
-        )  # fmt: skip
 
     def values(self, weights: SumWeights) -> FloatArray:
         """What the sum of each tiling is not below."""
@@ -74,7 +62,7 @@ class GroupFloors:
     def figures(self) -> tuple[FloatArray, FloatArray]:
         """Energy [nJ] and latency [cycles] of each tiling at least."""
         terms, group = self.terms, self.terms.group
-        found = np.zeros((2, *self._shape))
+        found = np.zeros((2, *self.terms.shape))
         for place in range(len(group.layers)):
             rows, columns = (
                 _Axis([plan.pieces[place] for plan in plans], self._padding_free)
@@ -86,7 +74,7 @@ class GroupFloors:
                 for chosen, filters in enumerate(terms.filters):
                     resident = resident_of(group, place, filters, terms.outside, keys)
                     if resident not in known:
-                        known[resident] = np.zeros((2, *self._shape[2:]))
+                        known[resident] = np.zeros((2, *self.terms.shape[2:]))
                         for layer, often in group.cuts(place, keys):
                             figures = self._prices.of_parts(
                                 layer, (rows.extents, columns.extents),
@@ -108,7 +96,7 @@ class GroupFloors:
         each = [[filter_bits(group, terms.chip, n, plan) for plan in columns] for n in places]
         filters = np.array([np.sum([each[n] for n in some] or [[0] * len(columns)], axis=0)
                             for some in terms.filters], float)  # fmt: skip
-        found = np.empty(self._shape)
+        found = np.empty(self.terms.shape)
         for number, keys in enumerate(group.key_tiles):
             sums = np.zeros((len(rows), len(columns)))
             if keys:
@@ -125,7 +113,7 @@ class GroupFloors:
     def _windows(self, place: int, keys: int) -> FloatArray:
         """What tensors between layers take during one of them: ``(rows, columns)``."""
         group = self.terms.group
-        total = np.zeros(self._shape[2:])
+        total = np.zeros(self.terms.shape[2:])
         for tensor in range(len(group.layers) - 1):
             read, line = (
                 np.array([[plan.held[tensor], plan.kept[tensor]] for plan in group.row_plans])

@@ -12,7 +12,7 @@ from layers import GraphNode
 from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.checker import costs_of
 from mapper.certificate.fused_claim import FusedClaim
-from mapper.certificate.group_bound import NetworkGroups, costs_besides
+from mapper.certificate.group_bound import NetworkGroups
 from mapper.certificate.kept_certificate import KeptCertificate, PartTerms
 from mapper.certificate.looks import ROUNDING
 from mapper.staying.placement import Placement
@@ -185,7 +185,7 @@ class KeptSchedule:
                 f"groups: {brief(claim.first)} to {brief(claim.last)}: filters: one is a tensor "
                 "that stays whole"
             )
-        for latency, energy in costs_besides(terms, tiling):
+        for energy, latency in terms.besides(tiling):
             self._latency, self._energy = self._latency + latency, self._energy + energy
         for number, (layer, resident, room, times) in terms.parts(tiling, left):
             if room <= 0:

@@ -31,6 +31,11 @@ class GroupSource:
     steps: tuple[NodeResult, ...]
 
     @property
+    def levels(self) -> Chain:
+        """The chip as a list of levels."""
+        return self.chip if isinstance(self.chip, Chain) else self.chip.to_levels()
+
+    @property
     def fused(self) -> list[FusedStep]:
         """How each layer is fused."""
         return [step.fused for step in self.steps if step.fused is not None]
@@ -103,7 +108,7 @@ def group_nests(source: GroupSource, *, pad: bool = False) -> FusedNests:
                 f"{tensor} in one layer and do in another"
             )
     return FusedNests(
-        source.chip if isinstance(source.chip, Chain) else source.chip.to_levels(),
+        source.levels,
         nests,
         (-(-extents[0] // first.tile[0]), -(-extents[1] // first.tile[1])),
         tuple(step.resident for step in source.steps),
@@ -132,8 +137,7 @@ def _check(source: GroupSource) -> None:
                 f"{source.where}: {NO_WORDS} channels that {before.name} writes in "
                 f"{before.groups} groups and {after.name} reads in {after.groups}"
             )
-    chip = source.chip if isinstance(source.chip, Chain) else source.chip.to_levels()
-    home, *inner = chip.inner
+    home, *inner = source.levels.inner
     inner = [one for one in inner if one.is_memory]
     if any(home.tensor_bytes) or any(one.buffer.total_bits is None for one in inner):
         raise ExportError(

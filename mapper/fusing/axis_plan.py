@@ -75,6 +75,11 @@ class AxisPlan:
     held: tuple[int, ...]
     kept: tuple[int, ...]
 
+    @property
+    def halo(self) -> str:
+        """Whether rows that two tiles need are computed ``again``, or ``kept``."""
+        return "kept" if self.keep else "again"
+
 
 def balanced_tiles(extent: int) -> list[int]:
     """Sizes of the largest of 1, 2, ... nearly equal parts of an extent, each once."""

@@ -44,29 +44,12 @@ class GroupTilings(GroupTerms):
     ) -> None:
         super().__init__(setting.chip, setting.options, group, outside, counted)
 
-    def tiling(self, number: int) -> FusedTiling:
-        """A tiling by its number."""
-        group = self.group
-        keys, chosen, row, column = (int(one) for one in np.unravel_index(number, self._shape))
-        return FusedTiling(
-            group.row_plans[row], group.column_plans[column], self.filters[chosen],
-            group.key_tiles[keys],
-        )  # fmt: skip
-
-    @property
-    def _shape(self) -> tuple[int, int, int, int]:
-        """How many there are of tiles of keys, sets of filters, and plans of rows and columns."""
-        group = self.group
-        return (
-            len(group.key_tiles), len(self.filters), len(group.row_plans), len(group.column_plans)
-        )  # fmt: skip
-
     @cached_property
     def floors(self) -> tuple[FloatArray, FloatArray]:
         """Energy [nJ] and latency [cycles] of all tilings at least."""
         rows, columns = self.group.row_plans, self.group.column_plans
         prices = WorkPrices(self.chip, self.options)
-        energy, latency = np.zeros(self._shape), np.zeros(self._shape)
+        energy, latency = np.zeros(self.shape), np.zeros(self.shape)
         for (number, keys), place in product(
             enumerate(self.group.key_tiles), range(len(self.group.layers))
         ):
@@ -94,7 +77,7 @@ class GroupTilings(GroupTerms):
         """
         group, chip = self.group, self.chip
         places = range(len(group.layers))
-        found = np.full(self._shape, np.inf)
+        found = np.full(self.shape, np.inf)
         for column, columns in enumerate(group.column_plans):
             bits = [filter_bits(group, chip, place, columns) for place in places]
             stay = [sum(bits[place] for place in one) for one in self.filters]
@@ -158,12 +141,7 @@ class GroupCosts:
         for number in self._order[low : low + count]:
             tiling = self.tilings.tiling(int(number))
             parts = self.tilings.parts(tiling, self._left)
-            more = [self.tilings.loads(tiling.columns, place)[:2] for place in tiling.filters]
-            more.append(self.tilings.sums(tiling)[:2])
-            for tensor in range(len(self.tilings.group.layers) - 1):
-                costs = self.tilings.pass_costs(tiling, tensor)
-                more += [costs] * self.tilings.group.passes(tensor)
-            fixed = math.fsum(self.weights.of(*one) for one in more)
+            fixed = math.fsum(self.weights.of(*one) for one in self.tilings.besides(tiling))
             self._looked.append((tiling, parts, fixed))
             self._network.learnt += 1
         return len(self._looked) > low

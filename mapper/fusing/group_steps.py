@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from layers import GraphNode
-from mapper.fusing.axis_plan import AxisPlan
 from mapper.fusing.fused_group import FusedTiling
 from mapper.fusing.group_costs import GroupTilings
 from mapper.staying.network_result import FusedStep, LayerPart, NodeResult
@@ -78,7 +77,7 @@ class GroupSteps:
             self._number,
             (tiling.rows.tile, tiling.columns.tile),
             tiling.tiles,
-            (_halo(tiling.rows), _halo(tiling.columns)),
+            (tiling.rows.halo, tiling.columns.halo),
             stays,
             tuple(parts),
             tiling.keys,
@@ -88,7 +87,3 @@ class GroupSteps:
         return NodeResult(
             node, first.resident, self._names, latency, energy, dram, room, known, fused
         )
-
-
-def _halo(plan: AxisPlan) -> str:
-    return "kept" if plan.keep else "again"

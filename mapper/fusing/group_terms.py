@@ -77,6 +77,23 @@ class GroupTerms:
             for some in combinations(places, count)
         ]  # fmt: skip
 
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """How many there are of tiles of keys, sets of filters, and plans of rows and columns."""
+        group = self.group
+        return (
+            len(group.key_tiles), len(self.filters), len(group.row_plans), len(group.column_plans)
+        )  # fmt: skip
+
+    def tiling(self, number: int) -> FusedTiling:
+        """A tiling by its number, with `shape` laid out flat."""
+        group = self.group
+        keys, filters, rows, columns = (int(one) for one in np.unravel_index(number, self.shape))
+        return FusedTiling(
+            group.row_plans[rows], group.column_plans[columns], self.filters[filters],
+            group.key_tiles[keys],
+        )  # fmt: skip
+
     def parts(self, tiling: FusedTiling, left: float) -> list[Part]:
         """The layers' work in fused tiles, where other tensors leave so many bits of L2."""
         found = []
@@ -128,3 +145,14 @@ class GroupTerms:
                     one += energy, latency, size * self.chip.widths.output / 8
                 found += often * times * one
         return float(found[0]), float(found[1]), float(found[2])
+
+    def besides(self, tiling: FusedTiling) -> list[tuple[float, float]]:
+        """Energies [nJ] and latencies [cycles] of a tiling besides its parts.
+
+        These are filters that are brought to stay, sums over tiles of keys, and passes.
+        """
+        found = [self.loads(tiling.columns, place)[:2] for place in sorted(tiling.filters)]
+        found.append(self.sums(tiling)[:2])
+        for tensor in range(len(self.group.layers) - 1):
+            found += [self.pass_costs(tiling, tensor)] * self.group.passes(tensor)
+        return found

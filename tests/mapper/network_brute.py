@@ -15,6 +15,7 @@ from layers import Layer, LayerKind, NetworkGraph
 from maestro_env import Problem
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of, resident_of
 from mapper.fusing.group_costs import GroupTilings
+from mapper.fusing.group_terms import GroupTerms
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.network_result import NetworkResult
 from mapper.staying.node_costs import NodeCosts
@@ -186,6 +187,19 @@ class NetworkBrute:
                     sums = front([(e + count * f, t + count * u) for e, t in sums for f, u in own])
             found = front(found + sums)
         return found
+
+    def least_of(self, terms: GroupTerms, tiling: FusedTiling) -> tuple[float, float]:
+        """Least energy and latency of a tiling's parts, with the filters that are brought."""
+        energy, latency = map(
+            math.fsum,
+            zip((0.0, 0.0), *(terms.loads(tiling.columns, n)[:2] for n in tiling.filters),
+                strict=True),
+        )  # fmt: skip
+        for _, (layer, resident, _, count) in terms.parts(tiling, math.inf):
+            points = self._layer(layer, resident, math.inf)
+            energy += count * min(energy for energy, _ in points)
+            latency += count * min(latency for _, latency in points)
+        return energy, latency
 
     def _filters(self, group: FusedGroup, tiling: FusedTiling, place: int) -> Counter[int]:
         """Elements of a filter that are brought into L2 at a time, and how often; none is read."""
