@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import product
 
 from benchmarks.fsrcnn.parts import (
+    BYTES,
     FILTERS,
     LEVELS,
     STREAM,
@@ -18,7 +19,6 @@ from benchmarks.fsrcnn.parts import (
     carry,
     filter_bytes,
     fsrcnn,
-    level_of,
     part_cost,
     price,
 )
@@ -67,7 +67,7 @@ class FusedCase:
 
     def room(self, homes: Sequence[str], place: int) -> tuple[int, int]:
         """Bytes of Local and of Global that tensors leave while a layer runs."""
-        left = {name: level_of(name).shared_bytes or 0 for name in LEVELS[:2]}
+        left = dict(BYTES)
         for tensor, home in enumerate(homes[:-1]):
             if home != "DRAM":
                 left[home] -= self.windows[tensor][0 if tensor in (place - 1, place) else 1]
@@ -76,10 +76,11 @@ class FusedCase:
     def fits(self, homes: Sequence[str]) -> bool:
         """Whether levels have room for what lives in them, and for what passes through."""
         for place in range(1, len(homes)):
-            ends = homes[place - 1 : place + 1]
-            local, shared = self.room(homes, place)
-            need = STREAM * (ends[0] != "Local" or ends[1] != "Local"), STREAM * ("DRAM" in ends)
-            if local < need[0] or shared < need[1]:
+            passes = Homes(*homes[place - 1 : place + 1]).passes
+            if any(
+                room < STREAM * some
+                for room, some in zip(self.room(homes, place), passes, strict=True)
+            ):
                 return False
         return True
 
@@ -121,8 +122,7 @@ class FusedCase:
         cycles = 0.0
         for place in range(1, len(homes)):
             ends = Homes(*homes[place - 1 : place + 1])
-            local, shared = self.room(homes, place)
-            room = local if {*ends} != {"Local"} else 0, shared if "DRAM" in ends else 0
+            room = ends.rooms(self.room(homes, place))
             for part, times in self.parts[place]:
                 one = part_cost(part.renamed(""), ends, room)
                 found.update({name: times * energy for name, energy in one.energy.items()})

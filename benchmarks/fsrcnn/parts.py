@@ -48,6 +48,16 @@ class Homes(NamedTuple):
     read: str
     written: str
 
+    def rooms(self, left: tuple[int, int]) -> tuple[int, int]:
+        """Bytes of Local and of Global for what passes through; 0 where nothing does."""
+        local, shared = (room * some for room, some in zip(left, self.passes, strict=True))
+        return local, shared
+
+    @property
+    def passes(self) -> tuple[bool, bool]:
+        """Whether something passes through Local, and through Global."""
+        return {*self} != {"Local"}, "DRAM" in self
+
 
 @cache
 def fsrcnn() -> FusedGroup:
@@ -162,6 +172,10 @@ class _Passing(NamedTuple):
 def level_of(name: str) -> ChainLevel:
     """A level of the whole chip."""
     return next(one for one in CHIP.levels if one.name == name)
+
+
+BYTES = {name: level_of(name).shared_bytes or 0 for name in LEVELS[:2]}
+"""What Local and Global hold."""
 
 
 def price(level: str, way: str) -> float:

@@ -15,6 +15,7 @@ from itertools import product
 from typing import NamedTuple
 
 from benchmarks.fsrcnn.parts import (
+    BYTES,
     FILTERS,
     LEVELS,
     STREAM,
@@ -23,13 +24,10 @@ from benchmarks.fsrcnn.parts import (
     carry,
     filter_bytes,
     fsrcnn,
-    level_of,
     part_cost,
 )
 from mapper.fusing.axis_plan import AxisLayer, axis_tiles
 
-BYTES = {name: level_of(name).shared_bytes or 0 for name in LEVELS[:2]}
-"""What each level holds."""
 RAISED = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (2, 2))
 """How many levels further out output and input live, where there is no room for tiles."""
 
@@ -117,8 +115,7 @@ class Tile:
     def _needed(self, homes: Homes, size: int, output: int) -> list[int]:
         """Those of them through which something passes."""
         rooms = self._rooms(homes, size, output)
-        passes = {*homes} != {"Local"}, "DRAM" in homes
-        return [room for room, some in zip(rooms, passes, strict=True) if some]
+        return [room for room, some in zip(rooms, homes.passes, strict=True) if some]
 
     def halos(self) -> tuple[list[int], list[int], int]:
         """Bytes of each input that are kept along columns and along rows, and of both at once."""
@@ -148,9 +145,8 @@ class Tile:
         layer, homes = self.layers[place], self.homes[place]
         rows, columns = self.rows.outputs[place], self.columns.outputs[place]
         part = replace(layer, Y=rows + layer.R - 1, X=columns + layer.S - 1).renamed("")
-        local, shared = self._rooms(homes, self.inputs[place], self.outputs[place])
-        room = local if {*homes} != {"Local"} else 0, shared if "DRAM" in homes else 0
-        return part_cost(part, homes, room)
+        left = self._rooms(homes, self.inputs[place], self.outputs[place])
+        return part_cost(part, homes, homes.rooms(left))
 
     def copies(self, across: str, along: str) -> Iterator[tuple[str, str, int]]:
         """What is copied: from where, where to, and how much [B]."""
