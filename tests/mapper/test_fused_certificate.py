@@ -133,7 +133,10 @@ def is_fused(one: Certificate) -> bool:
 
 def of_fused(change: Callable[[Certificate], Certificate]) -> Change:
     """Change a part of a fused layer, which comes first then: it is the first to be checked."""
-    first = lambda c: replace(c, parts=tuple(sorted(c.parts, key=is_fused, reverse=True)))  # noqa: E731
+
+    def first(c: KeptCertificate) -> KeptCertificate:
+        return replace(c, parts=tuple(sorted(c.parts, key=is_fused, reverse=True)))
+
     return lambda c: part(change)(first(c))
 
 
