@@ -44,16 +44,21 @@ class LocalSearch(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         moves = Moves(problem.space)
-        actions, values = feasible_start(problem, rng, self.config.starts)
-        action, value = actions[0], float(values[0])
+        action, value = self._first(problem, rng, 0.2)
         while True:
             self._descend(problem, moves, action, value)
             if problem.best_action is not None and rng.random() < self.config.kick:
                 action = moves.mutate(problem.best_action[None], rng, self.config.kicked, 0.3)[0]
                 value = float(problem.evaluate(action[None]).values[0])
             else:
-                actions, values = feasible_start(problem, rng, self.config.starts, 0.05)
-                action, value = actions[0], float(values[0])
+                action, value = self._first(problem, rng, 0.05)
+
+    def _first(
+        self, problem: Problem, rng: np.random.Generator, share: float
+    ) -> tuple[IntArray, float]:
+        """Where a descent begins, and its value; at most a share of the budget is spent on it."""
+        actions, values = feasible_start(problem, rng, self.config.starts, share)
+        return actions[0], float(values[0])
 
     def _descend(self, problem: Problem, moves: Moves, action: IntArray, value: float) -> None:
         while True:
@@ -65,3 +70,20 @@ class LocalSearch(BaseSearcher):
             if not found[best] < value:
                 return
             action, value = around[best], float(found[best])
+
+
+class LocalFrom(LocalSearch):
+    """The same from a mapping that is known; restarts are near the best alone.
+
+    Args:
+        action: ``(P,)`` action of that mapping.
+    """
+
+    def __init__(self, action: IntArray) -> None:
+        super().__init__(kick=1.0)
+        self._action = action
+
+    def _first(
+        self, problem: Problem, rng: np.random.Generator, share: float
+    ) -> tuple[IntArray, float]:
+        return self._action, float(problem.evaluate(self._action[None]).values[0])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baselines.local import LocalFrom
 from baselines.optimal.chain_entries import as_uneven, even_problem, kept_choices
 from baselines.optimal.chain_solver import ChainSolver
 from baselines.optimal.chain_structures import ChainStructures, refused
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 FIRST_SAMPLES = 3000
 """Samples of the search for a first value."""
+LOCAL_SAMPLES = 20_000
+"""Samples of the local search from an even mapping to uneven ones."""
 
 
 def cannot_prove_chain(problem: Problem) -> str | None:
@@ -44,7 +47,8 @@ def cannot_prove_chain(problem: Problem) -> str | None:
 def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> None:
     """Begin uneven mappings with the best even one, in half of the time and boxes at most.
 
-    It in turn begins with the best of whole factors, which are few.
+    It in turn begins with the best of whole factors, which are few. Where it is not proven in that
+    time, a local search goes on from it.
     """
     even = even_problem(problem)
     start: ChainMapping | None = None
@@ -61,10 +65,24 @@ def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> N
         proof = prove_chain(part, start, quarter)
         solver.counts += proof.counts
         start = proof.mapping if isinstance(proof.mapping, ChainMapping) else None
-    if start is not None:
-        action = as_uneven(problem.space, even.space, even.action_of(start)[0])
-        if action is not None:
-            solver.better(action)
+    if start is None:
+        return
+    action = as_uneven(problem.space, even.space, even.action_of(start)[0])
+    if action is None:
+        return
+    solver.better(action)
+    samples = _local_samples(limits)
+    if proof.status != "optimal" and samples:
+        found = LocalFrom(action).search(problem.fork(), samples, 0)
+        if found.best_action is not None:
+            solver.better(found.best_action)
+
+
+def _local_samples(limits: ProofLimits) -> int:
+    """Samples that take a fifth of the limits at most."""
+    boxes = np.inf if limits.boxes is None else limits.boxes // 100
+    timed = np.inf if limits.timeout is None else 1000 * limits.timeout
+    return int(min(LOCAL_SAMPLES, boxes, timed))
 
 
 def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimits) -> Proof:

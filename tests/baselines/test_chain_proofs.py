@@ -134,6 +134,18 @@ def test_uneven_mappings_begin_from_the_best_even_one() -> None:
     assert problem.look(action[None]).values[0] == pytest.approx(even.value, rel=1e-12)
 
 
+def test_an_even_mapping_that_is_not_proven_is_bettered_in_the_uneven_space() -> None:
+    proofs = [
+        prove(
+            Problem("bert_base.0", "eyeriss-rs", "energy", space={"axis_dims": 2} | uneven),
+            boxes=50_000,
+        )
+        for uneven in ({}, {"uneven": True})
+    ]
+    assert [proof.status for proof in proofs] == ["boxes"] * 2
+    assert proofs[1].value < 0.93 * proofs[0].value
+
+
 def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> None:
     """A few boxes of all tiles end far above whole factors' best, from which they begin."""
     case = FieldCase("llama-3-8b.0", "edge")
