@@ -16,8 +16,8 @@ from maestro_env.parameters import MapSpaceError, Parameter, TileRule, tile_choi
 
 MOST_ENTRIES = 12
 """Entries of a mapping."""
-MOST_DIMS = 3
-"""Dimensions side by side on an axis at most."""
+MOST_DIMS, FULL_DIMS = 4, 3
+"""Dimensions side by side on an axis at most, and in a full space."""
 MOST_UNITS = 1 << 20
 """Units of an axis that a space offers one by one."""
 NONE = "none"

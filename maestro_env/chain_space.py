@@ -9,7 +9,7 @@ from cost_models import Chain, ChainBatch
 from layers import DIMS, Layer
 from maestro_env.action_space import ActionSpace, check_option, checked_only
 from maestro_env.chain_codec import ChainCodec
-from maestro_env.chain_parameters import MOST_DIMS, Freedom, SpacePlan
+from maestro_env.chain_parameters import FULL_DIMS, MOST_DIMS, Freedom, SpacePlan
 from maestro_env.map_space import FilterRule, check_extents
 from maestro_env.parameters import TILE_RULES, MapSpaceError, TileRule, narrowed
 from marl_common import IntArray
@@ -52,7 +52,7 @@ class ChainSpace(ActionSpace):
         only: Narrows single parameters: ``{"PEBuffer.axis0.dim": ["K"]}`` keeps these choices.
         uneven: Has a memory stand as an entry for each tensor that it holds, each with a tile and
             an order of its own, and ``PEBuffer.keeps_input`` says which one keeps the inputs.
-        axis_dims: Dimensions that share the units of an axis, 1 to 3; ``PEBuffer.axis0.dim2`` and
+        axis_dims: Dimensions that share the units of an axis, 1 to 4; ``PEBuffer.axis0.dim2`` and
             ``PEBuffer.axis0.units2`` are the second.
         full: Uneven, three dimensions an axis, any tensor may bypass a memory, and filters are
             free; of the first two what is said of them counts.
@@ -87,7 +87,7 @@ class ChainSpace(ActionSpace):
         self.full = bool(full)
         self.tiles, self.filters = tiles, "free" if full else filters
         self.uneven = self.full if uneven is None else bool(uneven)
-        self.axis_dims = (MOST_DIMS if full else 1) if axis_dims is None else int(axis_dims)
+        self.axis_dims = (FULL_DIMS if full else 1) if axis_dims is None else int(axis_dims)
         self.only = checked_only(only)
         may = Freedom(self.filters == "free", self.uneven, self.full, self.axis_dims)
         self.plan = plan = SpacePlan(layer, accelerator, tiles, may)
@@ -111,7 +111,7 @@ class ChainSpace(ActionSpace):
         }
         if self.uneven != self.full:
             options["uneven"] = self.uneven
-        if self.axis_dims != (MOST_DIMS if self.full else 1):
+        if self.axis_dims != (FULL_DIMS if self.full else 1):
             options["axis_dims"] = self.axis_dims
         if self.full:
             options["full"] = True

@@ -59,10 +59,13 @@ def test_proofs_of_uneven_spaces_are_the_optimum_of_brute_force(seed: int) -> No
     assert math.isclose(proof.value, best, rel_tol=1e-9)
 
 
-@pytest.mark.parametrize(("seed", "uneven"), [(75, False), (85, False), (91, False), (6, True)])
-def test_dimensions_that_share_an_axis_are_proven(seed: int, uneven: bool) -> None:
+@pytest.mark.parametrize(
+    ("seed", "axis_dims", "uneven"),
+    [(75, 2, False), (85, 2, False), (91, 2, False), (38, 4, False), (6, 3, True)],
+)
+def test_dimensions_that_share_an_axis_are_proven(seed: int, axis_dims: int, uneven: bool) -> None:
     """Of each, no mapping with one dimension an axis is as good."""
-    problem = random_problem(seed, 1_000, 100_000, uneven, axis_dims=2 + uneven)
+    problem = random_problem(seed, 1_000, 100_000, uneven, axis_dims)
     best, proof = brute_force(problem), prove(problem)
     assert proof.status == "optimal"
     assert math.isclose(proof.value, best, rel_tol=1e-9)

@@ -128,8 +128,8 @@ def test_axes_take_as_many_dimensions_as_the_space_says() -> None:
     with pytest.raises(MapSpaceError, match=r"more than the space does there; use .* axis_dims"):
         plain.encode(batch)
     assert isinstance(Problem("mobilenetv2.2", "edge", space={"axis_dims": 2}).space, ChainSpace)
-    with pytest.raises(MapSpaceError, match=r"space\.axis_dims: got 4, expected one of 1, 2, 3"):
-        ChainSpace(layer, chip, axis_dims=4)
+    with pytest.raises(MapSpaceError, match=r"space\.axis_dims: got 5, expected one of 1, 2, 3, 4"):
+        ChainSpace(layer, chip, axis_dims=5)
 
 
 def _chosen(space: ChainSpace, axis: dict[str, str | int]) -> dict[str, int]:

@@ -14,7 +14,7 @@ COMMANDS = {
         "--certificate c -o area": "--certificate: area_um2 has no bounds on a chip",
         "--certificate c --space uneven": "--certificate: .*; leave uneven out",
         "--certificate c --space axis_dims=2": "--certificate: .*; leave axis_dims out",
-        "--space axis_dims=4": "space.axis_dims: got 4, expected one of 1, 2, 3",
+        "--space axis_dims=5": "space.axis_dims: got 5, expected one of 1, 2, 3, 4",
         "--cost-model maestro": "'maestro' knows chips of two levels",
         "--dataflow nvdla": "space.dataflow: not on a chip that is a list of levels",
         "--space co_search=num_pes": "--sweep levels.LEVEL.fanout.units=4..16",
