@@ -10,7 +10,7 @@ from benchmarks.export_cases import Case
 from benchmarks.export_counts import run_accelforge
 from benchmarks.field import accelforge_map
 from benchmarks.field.answer import Answer, read_back
-from benchmarks.field.cases import FieldCase
+from benchmarks.field.cases import OBJECTIVES, FieldCase
 from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping, clock_of
 from layers import DIMS
@@ -26,6 +26,7 @@ from mapper.export.accelforge_files import (
 )
 from mapper.export.chip_stores import ChipStores
 from mapper.export.export_files import write_files
+from mapper.export.loop_nest import ExportError
 from mapper.export.tagged_yaml import ToolNode, tagged_text
 
 METRIC = {"energy": "ENERGY", "latency": "LATENCY", "edp": "ENERGY_DELAY_PRODUCT"}
@@ -49,7 +50,7 @@ class AccelForge:
     """AccelForge and its environment."""
 
     name, version, python = "accelforge", "1.0.467", "3.12"
-    packages = (f"accelforge=={version}",)
+    packages, objectives = (f"accelforge=={version}",), OBJECTIVES
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write architecture and workload; each axis takes the dimensions that the chip allows."""
@@ -73,9 +74,16 @@ class AccelForge:
         return read_back(case, value, said["cpu_s"], parts(case, said["nodes"]))
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
-        """The value of a mapping of whole factors by AccelForge's model."""
+        """The value of a mapping of whole factors by AccelForge's model.
+
+        Raises:
+            ExportError: It refuses the mapping: a tile of a strided input is its box there.
+        """
         nest = Case(case.layer, case.chip, mapping).nest
-        said = run_accelforge([accelforge_files(nest)], python)[0]
+        try:
+            said = run_accelforge([accelforge_files(nest)], python)[0]
+        except SystemExit as error:
+            raise ExportError(str(error)) from None
         return case.value(said["energy_j"], said["latency_s"]) * _units(case)
 
 

@@ -50,6 +50,7 @@ class Tool(Protocol):
     version: str
     packages: tuple[str, ...]
     python: str
+    objectives: tuple[str, ...]
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write a problem's files."""

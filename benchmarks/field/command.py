@@ -12,6 +12,7 @@ A row a tool and case is both answers' energy [nJ], latency
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.gamma import Gamma, gamma_row
 from benchmarks.field.row import COLUMNS, row_of
 from benchmarks.field.table import table_text
+from benchmarks.field.timeloop import Timeloop
 from benchmarks.field.zigzag import ZigZag
 from benchmarks.frame import Row, Table, known, refuse, write
 
@@ -31,6 +33,7 @@ TOOLS: dict[str, Callable[[Any], Tool]] = {
     "zigzag-loma": lambda given: ZigZag("loma"),
     "zigzag-salsa": lambda given: ZigZag("salsa"),
     "factorflow": lambda given: FactorFlow(given.factorflow),
+    "timeloop": lambda given: Timeloop(given.timeloop),
     "gamma": lambda given: Gamma(given.gamma, given.maestro),
 }
 JUDGES: dict[str, Callable[..., Row]] = {"gamma": gamma_row}
@@ -51,9 +54,10 @@ def pythons(given: Any) -> dict[str, str]:
 def keys(given: Any) -> Iterator[tuple[str, ...]]:
     """Every tool on every case, case by case."""
     given.pythons = pythons(given)
-    for case in CASES:
-        for name in given.tools if case.name in given.cases else ():
-            yield name, TOOLS[name](given).version, *case.name.split("/")
+    for case, name in product((one for one in CASES if one.name in given.cases), given.tools):
+        tool = TOOLS[name](given)
+        if case.objective in tool.objectives:
+            yield name, tool.version, *case.name.split("/")
 
 
 def asked_row(given: Any, name: str, _: str, chip: str, layer: str, objective: str) -> Row:
@@ -89,6 +93,7 @@ TABLE = Table(
         "factorflow": (Path("FactorFlow"), "its checkout"),
         "gamma": (Path("gamma"), "its checkout"),
         "maestro": (Path("maestro"), "its program"),
+        "timeloop": (Path("timeloop/build"), "folder of its programs"),
     },
     told=lambda rows, given: write(given.out, COLUMNS, sorted(rows, key=place)),
     instead={

@@ -14,7 +14,7 @@ from benchmarks.field.cases import FieldCase
 from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import TENSORS, LayerKind
-from mapper.export.chip_stores import OPEN_BYTES, ChipStore, ChipStores
+from mapper.export.chip_stores import ChipStore, ChipStores
 from mapper.export.export_files import write_files
 from mapper.export.loop_nest import ExportError
 
@@ -36,16 +36,14 @@ class FactorFlow:
     version: str = "062f9de"
     python: str = "3.11"
     packages: tuple[str, ...] = ("prettytable==3.11.0",)
+    objectives: tuple[str, ...] = ("edp",)
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write the levels and the product.
 
         Raises:
-            ToolError: It is not for EDP, the layer is no single product, or a capacity is shared
-                by unlike widths.
+            ToolError: The layer is no single product, or a memory is shared by unlike widths.
         """
-        if case.objective != "edp":
-            raise ToolError("EDP alone")
         if case.layer.kind is not LayerKind.GEMM or case.layer.groups > 1:
             raise ToolError("single products alone")
         product = {name: case.statement.extents[dim] for name, dim in DIM.items()}
@@ -75,7 +73,7 @@ def levels_of(case: FieldCase) -> Iterator[dict[str, Any]]:
     """Memories, fan-outs and MACs, outermost first.
 
     Raises:
-        ToolError: A capacity is shared by tensors of unlike widths: it counts in elements.
+        ToolError: A memory is shared by tensors of unlike widths: it counts in elements.
     """
     nest = case.statement
     stores = ChipStores(nest)
@@ -104,7 +102,7 @@ def _memory(case: FieldCase, store: ChipStore) -> dict[str, Any]:
     widths = dict(zip(TENSORS, case.chip.widths[:3], strict=True))
     found = {widths[tensor] for tensor in store.tensors}
     width = max(found)
-    if len(found) > 1 and store.size < OPEN_BYTES:
+    if len(found) > 1:
         raise ToolError(f"{store.name} is shared by widths {sorted(found)}; it counts in elements")
     return {
         "kind": "memory",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -11,16 +12,26 @@ from typing import Any, NamedTuple
 
 import baselines
 import cost_models
-from baselines import prove
+from baselines import ProveError, SearchResult, prove
 from benchmarks.field.cases import PLAIN, FieldCase
 from cost_models import Chain, ChainMapping, Entry
 from maestro_env import MapSpaceError, Problem
 
 BOXES = 20_000_000
 """Boxes after which a proof ends; the case is then open."""
-SAMPLES = 20_000
-"""Samples of the search of a larger space."""
-SPACES = {"default": {}, "uneven": {"uneven": True}, "full": {"full": True}}
+SAMPLES = 300_000
+"""Samples of a search of a space that is too large for a proof."""
+SPACES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "uneven": {"uneven": True},
+    "axis_dims=3": {"axis_dims": 3},
+    "axis_dims=3, uneven": {"axis_dims": 3, "uneven": True},
+    "full": {"full": True},
+    "axis_dims=4": {"axis_dims": 4},
+    "axis_dims=4, uneven": {"axis_dims": 4, "uneven": True},
+    "axis_dims=4, full": {"axis_dims": 4, "full": True},
+}
+"""The least first."""
 
 
 class Ours(NamedTuple):
@@ -44,20 +55,53 @@ def optimum(case: FieldCase, tiles: str = "balanced") -> Ours:
 
 
 def proven(case: FieldCase, space: dict[str, Any]) -> Ours:
-    """What a proof of a larger space ends with, by the tools' rules."""
+    """What a proof of a space ends with, or `ga` where bounds do not know it."""
     began = time.process_time()
     model = cost_models.load("exact", **PLAIN)
-    proof = prove(Problem(case.layer, case.chip, case.objective, model, space), boxes=BOXES)
-    mapping = proof.mapping
+    problem = Problem(case.layer, case.chip, case.objective, model, space)
+    try:
+        proof = prove(problem, boxes=BOXES)
+        mapping, bound = proof.mapping, proof.bound
+    except ProveError:
+        mapping, bound = _best(problem).mapping, 0.0
     assert isinstance(mapping, ChainMapping)
     value = case.ours(mapping)
-    return Ours(mapping, value, min(proof.bound, value), time.process_time() - began)
+    return Ours(mapping, value, min(bound, value), time.process_time() - began)
 
 
-def searched(case: FieldCase) -> float:
-    """What `ga` finds in the full space, by the tools' rules."""
-    problem = Problem(case.layer, case.chip, case.objective, case.model, SPACES["full"])
-    return float(baselines.load("ga").search(problem, SAMPLES, seed=0).best_value)
+def widened(case: FieldCase, enough: float) -> tuple[str, float]:
+    """Look in larger spaces until a value is low enough; the space with the least, and the value.
+
+    Args:
+        case: The case.
+        enough: The value that is looked for.
+    """
+    found = dict.fromkeys(SPACES, math.inf)
+    for name, value_in in (
+        ("axis_dims=3", _proven_value),
+        ("axis_dims=3, uneven", _proven_value),
+        ("axis_dims=3, uneven", _searched),
+        ("full", _searched),
+        ("axis_dims=4, uneven", _searched),
+    ):
+        found[name] = min(found[name], value_in(case, SPACES[name]))
+        if found[name] <= enough:
+            break
+    least = min(found, key=found.__getitem__)
+    return least, found[least]
+
+
+def _proven_value(case: FieldCase, space: dict[str, Any]) -> float:
+    return proven(case, space).value
+
+
+def _searched(case: FieldCase, space: dict[str, Any]) -> float:
+    """What `ga` finds, by the tools' rules."""
+    return _best(Problem(case.layer, case.chip, case.objective, case.model, space)).best_value
+
+
+def _best(problem: Problem) -> SearchResult:
+    return baselines.load("ga").search(problem, SAMPLES, seed=0)
 
 
 def space_of(case: FieldCase, mapping: ChainMapping) -> str:

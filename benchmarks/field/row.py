@@ -10,13 +10,14 @@ from benchmarks.export_cost_rules import accelforge_energies, exact_energies, zi
 from benchmarks.export_costs import cycles_cause, energy_cause
 from benchmarks.field.answer import MappingTool
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.ours import SPACES, choices_beyond, optimum, proven, searched, space_of
-from cost_models import ChainMapping
+from benchmarks.field.ours import choices_beyond, optimum, space_of, widened
+from benchmarks.field.timeloop import rule_of
+from cost_models import ChainMapping, MappingError
 from mapper.export.loop_nest import ExportError
 
 COLUMNS = (
     "tool", "version", "chip", "layer", "objective", "theirs_by_tool", "theirs", "theirs_cpu_s",
-    "ours", "bound", "ours_cpu_s", "whole", "whole_by_tool", "ratio", "space", "uneven", "full",
+    "ours", "bound", "ours_cpu_s", "whole", "whole_by_tool", "ratio", "space", "wide", "wide_space",
     "why",
 )  # fmt: skip
 SAME = 1e-4
@@ -45,7 +46,10 @@ def row_of(tool: MappingTool, case: FieldCase, said: dict[str, Any], python: str
         row |= {"whole": digits(whole.value), "whole_by_tool": digits(by_tool)}
     if answer.mapping is None:
         return row
-    cost = case.cost(answer.mapping)
+    try:
+        cost = case.cost(answer.mapping)
+    except MappingError as error:
+        return row | {"why": str(error)}
     if cost.infeasible is not None:
         return row | {"why": cost.infeasible.message}
     theirs = case.ours(answer.mapping)
@@ -53,8 +57,8 @@ def row_of(tool: MappingTool, case: FieldCase, said: dict[str, Any], python: str
     row["space"] = space_of(case, answer.mapping)
     if theirs < best.value * (1 - SAME):
         row["why"] = choices_beyond(answer.mapping) or "the proof is open"
-        row["uneven"] = digits(proven(case, SPACES["uneven"]).value)
-        row["full"] = digits(searched(case))
+        row["wide_space"], wide = widened(case, theirs)
+        row["wide"] = digits(wide)
     elif by_tool is not None and answer.value < by_tool * (1 - SAME):
         row["why"] = _rule(tool, case, whole.mapping, by_tool / whole.value)
     return row
@@ -81,6 +85,8 @@ def _rule(tool: MappingTool, case: FieldCase, mapping: ChainMapping, dearer: flo
         dearer: Its value by the tool's model over that by ours.
     """
     one, family = Case(case.layer, case.chip, mapping), tool.name.split("-", maxsplit=1)[0]
+    if family not in ENERGIES:
+        return rule_of(case, mapping)
     cost = case.cost(mapping)
     exact, rules = exact_energies(one, cost), ENERGIES[family](one)
     shares = (sum(rules.values()) - sum(exact.values())) / 1000 / cost.energy_nj

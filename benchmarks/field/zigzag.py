@@ -11,8 +11,8 @@ from typing import Any
 from benchmarks.export_cases import Case
 from benchmarks.export_counts import zigzag_evaluated
 from benchmarks.field import zigzag_map
-from benchmarks.field.answer import Answer, ToolError, read_back
-from benchmarks.field.cases import FieldCase
+from benchmarks.field.answer import Answer, read_back
+from benchmarks.field.cases import OBJECTIVES, FieldCase
 from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import TENSORS
@@ -46,6 +46,11 @@ class ZigZag:
         return f"zigzag-{self.engine}"
 
     @property
+    def objectives(self) -> tuple[str, ...]:
+        """SALSA anneals for energy or latency alone."""
+        return OBJECTIVES if self.engine == "loma" else ("energy", "latency")
+
+    @property
     def packages(self) -> tuple[str, ...]:
         """What its environment has; ZigZag needs ``six`` and does not say so."""
         return (f"zigzag-dse=={self.version}", "six")
@@ -54,21 +59,20 @@ class ZigZag:
         """Write accelerator and workload; orders and units are ZigZag's to find."""
         nest = case.statement
         links = {LAYER_OPERAND[tensor]: MEMORY_OPERAND[tensor] for tensor in TENSORS}
+        allowed = {
+            name: [NAME[dim] for dim in nest.extents if dim in nest.fanout(level)[axis].dims]
+            for (level, axis), name in axes_of(nest).items()
+        }
+        asked = {"memory_operand_links": links, "spatial_mapping_hint": allowed}
         texts = {
             "accelerator.yaml": tagged_text(accelerator(nest)),
             "workload.yaml": tagged_text([workload(nest)]),
-            "mapping.yaml": tagged_text([{"name": "default", "memory_operand_links": links}]),
+            "mapping.yaml": tagged_text([{"name": "default", **asked}]),
         }
         write_files(folder, texts)
 
     def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a problem's files.
-
-        Raises:
-            ToolError: SALSA is to anneal for EDP.
-        """
-        if (self.engine, objective) == ("salsa", "edp"):
-            raise ToolError("it anneals for energy or latency alone")
+        """Its mapper on a problem's files."""
         script = str(zigzag_map.__file__)
         return [python, "-P", script, str(folder.resolve()), self.engine, objective]
 

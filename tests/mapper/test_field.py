@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from benchmarks.export_cases import drawn
+from benchmarks.field import timeloop
 from benchmarks.field.accelforge import AccelForge, parts
 from benchmarks.field.answer import ToolError
 from benchmarks.field.cases import FieldCase
@@ -18,6 +19,7 @@ from benchmarks.field.gamma import Gamma, gamma_row
 from benchmarks.field.loops import AnswerError, Keep, Loop, mapping_of
 from benchmarks.field.ours import choices_beyond, expanded, space_of
 from benchmarks.field.table import table_text
+from benchmarks.field.timeloop import Timeloop
 from benchmarks.field.zigzag import ZigZag
 from benchmarks.frame import known
 from layers import parse
@@ -28,6 +30,7 @@ from mapper.export.accelforge_files import (
     mapping_nodes,
 )
 from mapper.export.chip_stores import ChipStores
+from mapper.export.loop_nest import LoopNest, loop_nest
 from mapper.export.tagged_yaml import ToolNode
 
 GEMM, CONV = "gemm:M=16,N=24,K=12", "conv:K=8,C=4,Y=14,X=14,R=3,S=3"
@@ -62,6 +65,12 @@ def node(one: ToolNode) -> dict[str, Any]:
     return said | {"node": names.get(type(one), "Compute")}
 
 
+def keeps_all(case: FieldCase, nest: LoopNest) -> bool:
+    """Whether every memory keeps what it may."""
+    names = (level.name for level in case.chip.inner)
+    return all(nest.kept(name) == case.statement.kept(name) for name in names)
+
+
 @pytest.mark.parametrize("chip", ["edge", "simba", "eyeriss-rs"])
 @pytest.mark.parametrize("layer", [GEMM, CONV])
 def test_a_mapping_written_for_accelforge_is_read_back_at_the_same_cost(chip, layer):
@@ -70,7 +79,7 @@ def test_a_mapping_written_for_accelforge_is_read_back_at_the_same_cost(chip, la
     levels = [level.name for level in case.chip.inner]
     for one in (next(found) for _ in range(3)):
         kept = one.nest
-        if any(set(kept.kept(name)) < set(case.statement.kept(name)) for name in levels):
+        if not keeps_all(case, kept):
             continue
         nodes = [node(part) for part in mapping_nodes(kept, ChipStores(kept))]
         read = mapping_of(case.layer, parts(case, nodes), levels)
@@ -98,19 +107,19 @@ def test_an_answer_that_is_no_mapping_of_ours_is_told(said, parts, levels):
         mapping_of(parse("gemm:M=4,N=4,K=4"), parts, [levels])
 
 
-def test_an_answer_of_zigzag_with_three_dimensions_on_an_axis_is_in_the_full_space() -> None:
+def test_an_answer_of_zigzag_with_three_dimensions_on_an_axis_is_in_a_larger_space() -> None:
     answer = ZigZag("loma").read(BERT, UNEVEN)
     mapping = answer.mapping
     assert answer.value == pytest.approx(197560.288)
     assert BERT.ours(mapping) == pytest.approx(answer.value, rel=1e-3)
     assert len(expanded(BERT.chip, mapping).entries) == 6
-    assert space_of(BERT, mapping) == "full"
+    assert space_of(BERT, mapping) == "axis_dims=3, uneven"
     assert choices_beyond(mapping) == (
         "L2 keeps input, then filter and output; C and K and Y on axis 0 of L2"
     )
 
 
-@pytest.mark.parametrize(("units", "space"), [("KY", "full"), ("Y", "uneven")])
+@pytest.mark.parametrize(("units", "space"), [("KY", "axis_dims=3, uneven"), ("Y", "uneven")])
 def test_the_least_space_that_has_an_answer_is_told(units: str, space: str) -> None:
     told = {"C": ["C", 3], "K": ["K", 7], "Y": ["OY", 8]}
     outside = [told[dim] for dim in told if dim not in units]
@@ -141,9 +150,9 @@ def test_factorflow_gets_elements_and_products_alone(tmp_path: Path) -> None:
     assert sizes["GLB"] == 51200
     assert sizes["Spads_filter"] == 224
     assert stated["product"] == {"M": 24, "K": 12, "N": 16}
-    for case, says in ((CONV, "edp"), "single products alone"), ((GEMM, "energy"), "EDP alone"):
+    for case, says in ((CONV, "edge"), "single products alone"), ((GEMM, "tpu-v1-ws"), "widths"):
         with pytest.raises(ToolError, match=says):
-            tool.state(FieldCase(case[0], "edge", case[1]), tmp_path)
+            tool.state(FieldCase(*case, "edp"), tmp_path)
 
 
 def test_gamma_gets_inputs_as_maestro_counts_them(tmp_path: Path) -> None:
@@ -173,10 +182,50 @@ def test_an_answer_of_gamma_is_judged_by_our_port_with_its_guard(tiles, cluster,
     assert (row["ratio"] == "") == bool(why) == bool(row["why"])
 
 
-def test_salsa_anneals_for_one_figure_alone(tmp_path: Path) -> None:
-    assert ZigZag("salsa").command("python", tmp_path, "latency")[-2:] == ["salsa", "latency"]
-    with pytest.raises(ToolError, match="energy or latency alone"):
-        ZigZag("salsa").command("python", tmp_path, "edp")
+def test_zigzag_gets_the_dimensions_that_an_axis_takes(tmp_path: Path) -> None:
+    ZigZag("salsa").state(FieldCase(GEMM, "simba"), tmp_path)
+    [asked_for] = yaml.safe_load((tmp_path / "mapping.yaml").read_text())
+    every = ["K", "C", "OY", "OX"]
+    assert asked_for["spatial_mapping_hint"] == {"D1": every, "D2": every, "D3": ["K"], "D4": ["C"]}
+
+
+def flipped(one: dict[str, Any]) -> dict[str, Any]:
+    """A directive as the mapper writes it: `K8 C2` where the model reads `K=8 C=2`."""
+    return one | {"factors": one["factors"].replace("=", "")} if "factors" in one else one
+
+
+@pytest.mark.parametrize("chip", ["edge", "eyeriss-rs"])
+@pytest.mark.parametrize("layer", [GEMM, CONV])
+def test_a_mapping_written_for_timeloop_is_read_back_at_the_same_cost(chip, layer):
+    case = FieldCase(layer, chip)
+    found = drawn(case.layer, case.chip, np.random.default_rng(0))
+    # a mapping has its axes apart, a directive one list of loops
+    whole = [
+        one.mapping
+        for one, _ in zip(found, range(300), strict=False)
+        if keeps_all(case, one.nest)
+        and not any(spread.axis for loops in one.nest.levels for spread in loops.spreads)
+    ]
+    assert len(whole) > 2
+    levels = [level.name for level in case.chip.inner]
+    for mapping in whole[:3]:
+        nodes = [
+            flipped(part) for part in timeloop.directives(loop_nest(case.layer, case.chip, mapping))
+        ]
+        read = mapping_of(case.layer, [*timeloop.parts(case, nodes)], levels)
+        assert case.cost(read).energy_nj == pytest.approx(case.cost(mapping).energy_nj)
+
+
+def test_timeloop_gets_axes_and_prices_and_no_unlike_widths(tmp_path: Path) -> None:
+    Timeloop(tmp_path).state(FieldCase(CONV, "eyeriss-rs"), tmp_path)
+    said = yaml.safe_load((tmp_path / "input.yaml").read_text())
+    [units] = [t for t in said["architecture_constraints"]["targets"] if t["type"] == "spatial"]
+    assert units == {
+        "target": "GLB_filter", "type": "spatial", "factors": "Q=1 S=1", "permutation": "R"
+    }  # fmt: skip
+    assert [one["name"] for one in said["ERT"]["tables"]][-2:] == ["chip.Spads_output", "chip.mac"]
+    with pytest.raises(ToolError, match=r"DRAM is shared by widths \[8, 24\]"):
+        Timeloop(tmp_path).state(FieldCase(CONV, "simba"), tmp_path)
 
 
 def test_the_page_has_the_table_of_its_file() -> None:

@@ -1,0 +1,248 @@
+"""Timeloop's mapper: random mappings whose loops of one step are not permuted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.field import timeloop_map
+from benchmarks.field.answer import Answer, ToolError, read_back
+from benchmarks.field.cases import OBJECTIVES, FieldCase
+from benchmarks.field.loops import Keep, Loop, Part
+from cost_models import ChainMapping
+from layers import TENSORS
+from mapper.export.chip_stores import ChipStore, ChipStores
+from mapper.export.export_files import write_files
+from mapper.export.loop_nest import ExportError, LoopNest, loop_nest
+from mapper.export.timeloop_files import NAME, SPACES, problem
+
+METRIC = {"energy": "energy", "latency": "delay", "edp": "edp"}
+SEARCH = {"algorithm": "random-pruned", "timeout": 15_000, "victory-condition": 3_000}
+"""It ends after as many mappings one after another that do not fit, or are no better."""
+SUMS = "Timeloop: a partial sum goes back to each unit that adds to it"
+WINDOWS = "Timeloop: what a window shares with the tile before stays"
+SLOWEST = "Timeloop takes the slowest of MACs and memories, over all steps together"
+
+
+@dataclass(frozen=True)
+class Timeloop:
+    """Timeloop's mapper and its model, built apart.
+
+    Args:
+        programs: Folder with ``timeloop-mapper`` and ``timeloop-model``, version 3.0.3.
+    """
+
+    programs: Path
+    name: str = "timeloop"
+    version: str = "3.0.3"
+    python: str = "3.11"
+    packages: tuple[str, ...] = ("pyyaml==6.0.2",)
+    objectives: tuple[str, ...] = OBJECTIVES
+
+    def state(self, case: FieldCase, folder: Path) -> None:
+        """Write all of a problem but its mapping.
+
+        Raises:
+            ToolError: A memory is shared by unlike widths.
+        """
+        mapper = {"optimization-metric": METRIC[case.objective], "num-threads": 1, **SEARCH}
+        stated = {
+            **problem_of(case, case.statement),
+            "architecture_constraints": {"targets": [*_constraints(case)]},
+            "mapper": {**mapper, "out_prefix": "out"},
+        }
+        write_files(folder, {"input.yaml": yaml.safe_dump(stated, sort_keys=False)})
+
+    def command(self, python: str, folder: Path, objective: str) -> list[str]:
+        """Its mapper on a problem's file."""
+        return self._run(python, folder, "timeloop-mapper")
+
+    def _run(self, python: str, folder: Path, program: str) -> list[str]:
+        script, path = str(timeloop_map.__file__), self.programs.resolve() / program
+        return [python, "-P", script, str(folder.resolve()), str(path)]
+
+    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
+        """The value that it gives, and its mapping."""
+        value = case.value(said["energy_pj"] / 1000, said["cycles"])
+        return read_back(case, value, said["cpu_s"], parts(case, said["mapping"]))
+
+    def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
+        """The value of a mapping of whole factors by Timeloop's model.
+
+        Raises:
+            ExportError: It refuses the mapping, or has no words for it.
+        """
+        nest = loop_nest(case.layer, case.chip, mapping)
+        stated = {**problem_of(case, nest), "mapping": [*directives(nest)]}
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            given = stated | {"model": {"out_prefix": "out"}}
+            write_files(folder, {"input.yaml": yaml.safe_dump(given, sort_keys=False)})
+            words = self._run(python, folder, "timeloop-model")
+            run = subprocess.run(words, capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise ExportError(run.stderr.strip())
+        said = json.loads(run.stdout)
+        return case.value(said["energy_pj"] / 1000, said["cycles"])
+
+
+def rule_of(case: FieldCase, mapping: ChainMapping) -> str:
+    """The rule by which Timeloop prices a mapping as we do not."""
+    if case.objective == "latency":
+        return SLOWEST
+    nest = loop_nest(case.layer, case.chip, mapping)
+    sums = set(nest.extents) - set(nest.depends(TENSORS.index("output")))
+    adds = any(one.dim in sums for loops in nest.levels for one in loops.spreads)
+    return SUMS if adds else WINDOWS if case.windowed else SLOWEST
+
+
+def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
+    """Layer, chip and prices in format 0.3.
+
+    Raises:
+        ToolError: A memory is shared by tensors of unlike widths: it counts in words.
+    """
+    stores = ChipStores(nest)
+    prices = {s.name: {"read": s.read_pj, "write": s.write_pj} for s in stores.all}
+    words = {s.name: width_of(case, s) / 8 for s in stores.all}
+    energies = [
+        {"name": f"chip.{name}", "actions": _actions(ways, words[name])}
+        for name, ways in prices.items()
+    ] + [{"name": "chip.mac", "actions": _actions({"compute": 1000 * stores.prices.mac_nj}, 1)}]
+    areas = [{"name": one["name"], "area": 0.0} for one in energies]
+    stated = json.loads(problem(nest).model_dump_json(exclude_none=True))
+    spaces = stated["shape"].pop("data_spaces")
+    stated["shape"]["data-spaces"] = [
+        {{"read_write": "read-write"}.get(key, key): value for key, value in space.items()}
+        for space in spaces
+    ]
+    return {
+        "architecture": {"version": 0.3, "subtree": _tree(case, stores)},
+        "problem": {"shape": stated["shape"], "instance": stated["instance"]},
+        "ERT": {"version": 0.3, "tables": energies},
+        "ART": {"version": 0.3, "tables": areas},
+    }
+
+
+def _actions(ways: dict[str, float], words: float) -> list[dict[str, Any]]:
+    return [{"name": name, "energy": float(pj * words)} for name, pj in ways.items()]
+
+
+def width_of(case: FieldCase, store: ChipStore) -> int:
+    """Bits of a word of a memory.
+
+    Raises:
+        ToolError: Tensors of unlike widths share it.
+    """
+    widths = {case.chip.widths[TENSORS.index(tensor)] for tensor in store.tensors}
+    if len(widths) > 1:
+        raise ToolError(f"{store.name} is shared by widths {sorted(widths)}; it counts in words")
+    return widths.pop()
+
+
+def _tree(case: FieldCase, stores: ChipStores) -> list[dict[str, Any]]:
+    """Memories and MACs, each node inside the one before; units of fan-outs as instances."""
+    nodes: list[dict[str, Any]] = []
+    units = columns = inside = 1
+    for level in case.chip.levels:
+        own = [_memory(case, store, columns) for store in stores.at(level.name)]
+        nodes.append({"name": _instances(f"{level.name}_node", units), "local": own})
+        inside, fanout = units, stores.nest.fanout(level.name)
+        if fanout:
+            units *= prod(axis.units for axis in fanout)
+            columns *= fanout[0].units
+    mac = {"name": "mac", "class": "intmac", "attributes": {"datawidth": 8, "meshX": columns}}
+    if units == inside:
+        nodes[-1]["local"].append(mac)
+    else:
+        nodes.append({"name": _instances("mac_node", units), "local": [mac]})
+    for outside, inside in zip(nodes[-2::-1], nodes[:0:-1], strict=True):
+        outside["subtree"] = [inside]
+    return nodes[:1]
+
+
+def _instances(name: str, units: int) -> str:
+    return name + f"[0..{units - 1}]" * (units > 1)
+
+
+def _memory(case: FieldCase, store: ChipStore, columns: int) -> dict[str, Any]:
+    width = width_of(case, store)
+    rates = {"read_bandwidth": store.read_bits / width, "write_bandwidth": store.write_bits / width}
+    if store.shared_bw:
+        rates = {"shared_bandwidth": store.read_bits / width}
+    sizes = {"word-bits": width, "block-size": 1, "width": width, "meshX": columns}
+    attributes = {**sizes, **rates, "addr-gen-energy": 0.0}
+    if store.level == "DRAM":
+        return {"name": store.name, "class": "DRAM", "attributes": attributes}
+    attributes["entries"] = 8 * store.size // width
+    return {"name": store.name, "class": "SRAM", "attributes": attributes}
+
+
+def _constraints(case: FieldCase) -> Iterator[dict[str, Any]]:
+    """Every memory keeps its tensors; an axis takes the dimensions that the chip allows."""
+    nest = case.statement
+    stores = ChipStores(nest)
+    yield from _kept(stores.all[1:])
+    for level in case.chip.levels:
+        axes = [axis.dims for axis in nest.fanout(level.name)]
+        if not axes:
+            continue
+        barred = [NAME[dim] for dim in nest.extents if not any(dim in dims for dims in axes)]
+        first = [NAME[dim] for dim in nest.extents if dim in axes[0] and dim not in axes[-1]]
+        given = {"factors": " ".join(f"{name}=1" for name in barred)} if barred else {}
+        given |= {"permutation": "".join(first)} if first else {}
+        if given:
+            yield {"target": stores.at(level.name)[-1].name, "type": "spatial", **given}
+
+
+def _kept(stores: Iterable[ChipStore]) -> Iterator[dict[str, Any]]:
+    for store in stores:
+        kept = [SPACES[tensor] for tensor in store.tensors]
+        passed = [space for space in SPACES.values() if space not in kept]
+        yield {"target": store.name, "type": "bypass", "keep": kept, "bypass": passed}
+
+
+def directives(nest: LoopNest) -> Iterator[dict[str, Any]]:
+    """A mapping's loops; those of a level are its innermost memory's."""
+    stores = ChipStores(nest)
+    for outside, loops in nest.inside:
+        memories = [store.name for store in stores.at(outside.name)]
+        units = dict.fromkeys(loops.order, 1)
+        for spread in loops.spreads:
+            units[spread.dim] *= spread.units or 1
+        inward = "".join(NAME[dim] for dim in reversed(loops.order) if dim in nest.extents)
+        for target, kind, steps in (
+            *((name, "temporal", dict.fromkeys(loops.order, 1)) for name in memories[:-1]),
+            (memories[-1], "temporal", loops.steps),
+            *[(memories[-1], "spatial", units)] * bool(nest.fanout(outside.name)),
+        ):
+            factors = " ".join(f"{NAME[dim]}={steps[dim]}" for dim in nest.extents)
+            yield {"target": target, "type": kind, "factors": factors, "permutation": inward}
+    yield from _kept(stores.all[1:])
+
+
+def parts(case: FieldCase, mapping: list[dict[str, Any]]) -> Iterator[Part]:
+    """Loops and kept tensors, outermost first."""
+    dims = {name: dim for dim, name in NAME.items()}
+    said = {(one["target"], one["type"]): one for one in mapping}
+    for store in ChipStores(case.statement).all:
+        if store.level != "DRAM":
+            yield from (Keep(store.level, tensor) for tensor in store.tensors)
+        for kind in ("temporal", "spatial"):
+            one = said.get((store.name, kind))
+            if one is None:
+                continue
+            steps = {word[0]: int(word[1:]) for word in one["factors"].split()}
+            for place, name in reversed([*enumerate(one["permutation"])]):
+                if steps[name] > 1:
+                    axis = int(place >= one.get("split", len(steps)))
+                    inside = (store.level, axis) if kind == "spatial" else ("", 0)
+                    yield Loop(dims[name], steps[name], *inside)
