@@ -1,9 +1,9 @@
-"""The tables of docs/field.md, made from their file."""
+"""The table of docs/field.md, made from its file."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from statistics import median
@@ -15,18 +15,13 @@ HEAD = (
     "tool", "objective", "cases", "none", "ours as low or lower", "in a larger space too", "proven",
     "ours over theirs: least", "median", "most", "CPU s: theirs", "ours",
 )  # fmt: skip
-LOWER_HEAD = (
-    "tool", "chip", "layer", "objective", "ours over theirs", "in a larger space", "its name",
-    "least space of theirs", "their mapping",
-)  # fmt: skip
 
 
 def table_text(rows: Sequence[Row]) -> str:
-    """Both tables in Markdown: a line a tool and objective, and a line a case with theirs lower."""
+    """The table in Markdown, a line a tool and objective."""
     groups = groupby(rows, key=itemgetter("tool", "objective"))
-    summed = [_summed(*key, list(group)) for key, group in groups]
-    lower = [_lower(row) for row in rows if row["ratio"] and least_ratio(row) > SAME]
-    return _table(HEAD, summed) + "\n" + _table(LOWER_HEAD, lower)
+    lines = (HEAD, ["---"] * len(HEAD), *(_summed(*key, list(group)) for key, group in groups))
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
 
 
 def least_ratio(row: Row) -> float:
@@ -48,14 +43,3 @@ def _summed(tool: str, objective: str, rows: Sequence[Row]) -> list[str]:
         for name in ("theirs_cpu_s", "ours_cpu_s")
     ]
     return [*found, *(f"{one(ratios):.3f}" for one in (min, median, max)), *times]
-
-
-def _lower(row: Row) -> list[str]:
-    names = ("tool", "chip", "layer", "objective", "ratio")
-    wide = f"{float(row['wide']) / float(row['theirs']):.4f}"
-    return [*(row[name] for name in names), wide, row["wide_space"], row["space"], row["why"]]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
-    return "\n".join(lines) + "\n"

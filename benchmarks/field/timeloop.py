@@ -1,4 +1,4 @@
-"""Timeloop's mapper: random mappings whose loops of one step are not permuted."""
+"""Timeloop's mapper, by its random search."""
 
 from __future__ import annotations
 
@@ -119,11 +119,9 @@ def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
     ] + [{"name": "chip.mac", "actions": _actions({"compute": 1000 * stores.prices.mac_nj}, 1)}]
     areas = [{"name": one["name"], "area": 0.0} for one in energies]
     stated = json.loads(problem(nest).model_dump_json(exclude_none=True))
-    spaces = stated["shape"].pop("data_spaces")
-    stated["shape"]["data-spaces"] = [
-        {{"read_write": "read-write"}.get(key, key): value for key, value in space.items()}
-        for space in spaces
-    ]
+    spaces = stated["shape"]["data-spaces"] = stated["shape"].pop("data_spaces")
+    for space in spaces:
+        space["read-write"] = space.pop("read_write", False)
     return {
         "architecture": {"version": 0.3, "subtree": _tree(case, stores)},
         "problem": {"shape": stated["shape"], "instance": stated["instance"]},
