@@ -10,6 +10,8 @@ from typing import Protocol
 from benchmarks.field.cases import FieldCase
 from benchmarks.field.loops import AnswerError, Part, mapping_of
 from cost_models import ChainMapping
+from layers import TENSORS
+from mapper.export.chip_stores import ChipStore
 
 
 class ToolError(RuntimeError):
@@ -41,6 +43,18 @@ def read_back(case: FieldCase, value: float, cpu_s: float, parts: Iterable[Part]
     except AnswerError as error:
         return Answer(value, None, cpu_s, str(error))
     return Answer(value, mapping, cpu_s)
+
+
+def width_of(case: FieldCase, store: ChipStore) -> int:
+    """Bits of an element of a memory, for a tool that counts in elements.
+
+    Raises:
+        ToolError: Tensors of unlike widths share it.
+    """
+    widths = {case.chip.widths[TENSORS.index(tensor)] for tensor in store.tensors}
+    if len(widths) > 1:
+        raise ToolError(f"{store.name} is shared by widths {sorted(widths)}; it counts in elements")
+    return widths.pop()
 
 
 class Tool(Protocol):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.field import factorflow_map
-from benchmarks.field.answer import Answer, ToolError, read_back
+from benchmarks.field.answer import Answer, ToolError, read_back, width_of
 from benchmarks.field.cases import FieldCase
 from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
@@ -99,11 +99,7 @@ def levels_of(case: FieldCase) -> Iterator[dict[str, Any]]:
 
 
 def _memory(case: FieldCase, store: ChipStore) -> dict[str, Any]:
-    widths = dict(zip(TENSORS, case.chip.widths[:3], strict=True))
-    found = {widths[tensor] for tensor in store.tensors}
-    width = max(found)
-    if len(found) > 1:
-        raise ToolError(f"{store.name} is shared by widths {sorted(found)}; it counts in elements")
+    width = width_of(case, store)
     return {
         "kind": "memory",
         "name": store.name,

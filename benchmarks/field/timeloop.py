@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from benchmarks.field import timeloop_map
-from benchmarks.field.answer import Answer, ToolError, read_back
+from benchmarks.field.answer import Answer, read_back, width_of
 from benchmarks.field.cases import OBJECTIVES, FieldCase
 from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
@@ -108,7 +108,7 @@ def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
     """Layer, chip and prices in format 0.3.
 
     Raises:
-        ToolError: A memory is shared by tensors of unlike widths: it counts in words.
+        ToolError: A memory is shared by tensors of unlike widths.
     """
     stores = ChipStores(nest)
     prices = {s.name: {"read": s.read_pj, "write": s.write_pj} for s in stores.all}
@@ -132,18 +132,6 @@ def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
 
 def _actions(ways: dict[str, float], words: float) -> list[dict[str, Any]]:
     return [{"name": name, "energy": float(pj * words)} for name, pj in ways.items()]
-
-
-def width_of(case: FieldCase, store: ChipStore) -> int:
-    """Bits of a word of a memory.
-
-    Raises:
-        ToolError: Tensors of unlike widths share it.
-    """
-    widths = {case.chip.widths[TENSORS.index(tensor)] for tensor in store.tensors}
-    if len(widths) > 1:
-        raise ToolError(f"{store.name} is shared by widths {sorted(widths)}; it counts in words")
-    return widths.pop()
 
 
 def _tree(case: FieldCase, stores: ChipStores) -> list[dict[str, Any]]:
