@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import functools
 import gc
 import importlib
 import os
@@ -171,6 +172,7 @@ class CommandGroup(TyperGroup):
         return error.exit_code, f"{text}{where}"
 
 
+@functools.cache  # a process that gives many commands reads the options of each once
 def load_command(name: str, place: str) -> Any:
     """Import a command.
 
