@@ -125,11 +125,10 @@ def _settle(looks: Looks, orders: _Orders, which: IntArray, ranges: Ranges) -> i
     """Evaluate every loop order of the structures that are settled; returns how many."""
     if (ranges[:, 0] != ranges[:, 1]).any() or (ranges[:, 2] != ranges[:, 3]).any():
         raise CertificateError("tree: a box of several structures is called evaluated")
-    count = 0
-    for actions in orders.of(which, ranges):
-        count += len(actions)
-        looks.at(actions)
-    return count
+    found = orders.of(which, ranges)
+    if found:
+        looks.at(np.concatenate(found))
+    return sum(map(len, found))
 
 
 class _Orders:
@@ -155,13 +154,13 @@ class _Orders:
         """For each structure, ``(n, P)`` actions with all orders of the loops that iterate."""
         found = []
         plain = self._grid.actions(which, ranges)
-        for action, allocation in zip(plain, which.tolist(), strict=True):
-            mapping = self._grid.space.decode(action[None])
+        every_tiles = self._grid.space.decode(plain).tiles.astype(np.int64)
+        for action, tiles_of, allocation in zip(plain, every_tiles, which.tolist(), strict=True):
             units = self._grid.allocations.units(allocation)
             whole = np.array(self._grid.space.layer.extents)
             rows = action[None]
             for level in (0, 1):
-                tiles = mapping.tiles[0, level].astype(np.int64)
+                tiles = tiles_of[level]
                 loops = frozenset(np.flatnonzero(tiles * units[level] < whole).tolist())
                 choices = self._choices(level, loops)
                 rows = np.repeat(rows, len(choices), axis=0)
