@@ -37,15 +37,16 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 FEWER = {
-    ("mapper", "search"): ["--budget", "60"],
+    ("mapper", "search"): ["--budget", "60", "--gap", "0.9"],
     ("mapper", "compare"): ["--budget", "60", "--seeds", "1", "--workers", "1"],
     ("mapper", "cluster"): ["--samples", "200"],
     ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
     ("mapper", "--bound"): ["--workers", "1"],  # of explore, which has no designs then
-    ("mast", "train"): ["--steps", "1000", "--episodes", "8", "--hidden", "64"],
-    ("mast", "compare"): ["--steps", "1000", "--episodes", "8", "--seeds", "1"],
+    ("mast", "train"): ["--steps", "400", "--episodes", "8", "--hidden", "64"],
+    ("mast", "compare"): ["--steps", "400", "--episodes", "8", "--seeds", "1"],
     ("mast", "tickets"): ["--episodes", "8"],
     ("mast", "play"): ["--episodes", "8"],
+    ("mst", "data"): ["--held-out", "packaging"],
     ("mpe-marl", "train"): ["--episodes", "20", "--warmup", "200"],
     ("mpe-marl", "profile"): ["--rows", "1500", "--batch", "64", "--repeats", "1"],
     ("mpe-marl", "compare"): ["--rows", "1500", "--batch", "64", "--repeats", "1"],
@@ -56,7 +57,9 @@ SMALLER = {
     ("--methods", "all"): "random,ga",
     ("--vocabulary", "50257"): "300",
     ("--package", "numpy"): "typer",
-    ("--package", "sympy"): "pygments",
+    ("--package", "sympy"): "pluggy",
+    ("--timeout", "5"): "1",
+    ("--timeout", "10"): "1",
 }
 """Values of options that are replaced by smaller ones."""
 
