@@ -3,10 +3,7 @@
 import csv
 import io
 import json
-import signal
-import subprocess
 import sys
-import time
 from contextlib import redirect_stderr
 from pathlib import Path
 
@@ -18,11 +15,7 @@ from benchmarks import __main__ as benchmarks
 ROOT = Path(__file__).parents[2]
 pytest.importorskip("torch")
 
-FEW = ("--quick", "--only", "fig7", "--budget", "64", "--cost-models", "exact")
-
-
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-W", "ignore", "-m", "benchmarks", *words]
+FEW = ("--quick", "--only", "fig7", "--budget", "64", "--cost-models", "exact", "--seeds", "2")
 
 
 def run(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
@@ -54,31 +47,24 @@ def test_bad_words_end_with_one_line(words, said, monkeypatch) -> None:
     assert said in refused(monkeypatch, *words)
 
 
-@pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path, monkeypatch) -> None:
-    def words(name: str) -> list[str]:
-        where = ("--runs", str(tmp_path / f"{name}.jsonl"), "--data", str(tmp_path / name))
-        return ["paper", *FEW, "--seeds", "2", *where, "--figures", str(tmp_path / "figures")]
+    """What is killed leaves lines of finished searches, and a part of the next one."""
+    runs = {name: tmp_path / f"{name}.jsonl" for name in ("whole", "killed")}
 
-    killed = subprocess.Popen(command(*words("one")), cwd=ROOT, stderr=subprocess.DEVNULL)
-    runs, limit = tmp_path / "one.jsonl", time.monotonic() + 120
-    while not (runs.exists() and runs.stat().st_size) and time.monotonic() < limit:
-        time.sleep(0.05)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    kept = runs.read_bytes()
-    whole = kept[: kept.rfind(b"\n") + 1]
-    assert 0 < whole.count(b"\n") < 4
-    runs.write_bytes(whole + b'{"key":"cut o')
-    for name in ("one", "two"):
-        run(monkeypatch, words(name))
-    assert runs.read_bytes().startswith(whole)
-    assert runs.read_bytes().count(b"\n") == 4
-    tables = [
-        (tmp_path / one / "paper-fig7.csv").read_text(encoding="utf-8") for one in ("one", "two")
-    ]
-    assert tables[0] == tables[1]
-    assert len(list(csv.DictReader(tables[0].splitlines()))) == 4
+    def table(name: str) -> str:
+        where = ("--runs", str(runs[name]), "--data", str(tmp_path / name))
+        run(monkeypatch, ["paper", *FEW, *where, "--figures", str(tmp_path / "figures")])
+        return (tmp_path / name / "paper-fig7.csv").read_text(encoding="utf-8")
+
+    whole = table("whole")
+    lines = runs["whole"].read_bytes().splitlines(keepends=True)
+    assert len(lines) == 4
+    runs["killed"].write_bytes(lines[0] + b'{"key":"cut o')
+    assert table("killed") == whole
+    again = runs["killed"].read_bytes()
+    assert again.startswith(lines[0])
+    assert again.count(b"\n") == 4
+    assert len(list(csv.DictReader(whole.splitlines()))) == 4
 
 
 def test_a_file_of_finished_searches_that_is_none_ends_with_one_line(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""docs/where.md: the functions that answer its questions are there and call each other."""
+"""Answers of docs/where.md and levels.md: functions that are there and call each other."""
 
 import ast
 import re
@@ -8,17 +8,22 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PLACES = 3
+EXACT = "cost_models/exact/"
+"""Where the functions of levels.md are."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def questions() -> dict[str, list[str]]:
+def questions(page: str, folder: str = "") -> dict[str, list[str]]:
     """Places, ``file:function`` or ``file:Class.method``, by question."""
-    text = (ROOT / "docs" / "where.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return {
-        line.split("|")[1].strip(): places
+        line.split("|")[1].strip(): [folder + place for place in places]
         for line in text.splitlines()
-        if (places := re.findall(r"`([\w/]+\.py:[\w.]+)`", line))
+        if (places := re.findall(r"`([\w/]+\.py:[\w.]+)`", line)) and line.startswith("|")
     }
+
+
+ASKED = {**questions("where.md"), **questions("levels.md", EXACT)}
 
 
 def found(place: str) -> Function:
@@ -41,16 +46,37 @@ def called(function: Function) -> set[str]:
     }
 
 
-def test_there_are_ten_questions() -> None:
-    assert len(questions()) == 10
+def reached(place: str) -> set[str]:
+    """Functions of the exact model that one of them calls, directly or through others."""
+    inside = {
+        node.name: node
+        for path in (ROOT / EXACT).glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, Function)
+    }
+    names, ahead = set[str](), [found(place)]
+    while ahead:
+        new = (called(ahead.pop()) & inside.keys()) - names
+        names |= new
+        ahead += [inside[name] for name in new]
+    return names
 
 
-@pytest.mark.parametrize(("question", "places"), questions().items(), ids=list(questions()))
+def test_there_are_ten_questions_a_page_and_little_to_read() -> None:
+    assert len(ASKED) == 20
+    levels = (ROOT / "docs" / "levels.md").read_text(encoding="utf-8")
+    assert len(levels.partition("## Where it is counted")[0].split()) <= 1200
+
+
+@pytest.mark.parametrize(("question", "places"), ASKED.items(), ids=list(ASKED))
 def test_every_function_but_the_first_is_called_by_one_before_it(question, places):
     assert 1 < len(places) <= PLACES
     functions = [found(place) for place in places]
     for number, function in enumerate(functions[1:], 1):
-        assert function.name in set().union(*map(called, functions[:number])), places[number]
+        names = set().union(*map(called, functions[:number]))
+        if number > 1 and places[0].startswith(EXACT):
+            names |= reached(places[0])
+        assert function.name in names, places[number]
 
 
 def test_a_function_that_is_gone_or_calls_none_is_found() -> None:
