@@ -119,13 +119,13 @@ def test_a_run_that_always_kills_its_worker_fails(store, tmp_path):
 
 def test_two_runners_share_the_work_and_wait_for_each_other(tmp_path):
     path = tmp_path / "runs.sqlite"
-    first = start(path, runs=6, pause=0.1, workers=1)
+    first = start(path, runs=4, pause=0.05, workers=1)
     wait_for(path, finished=1)
     with Store.open(path) as store:
-        summary = quiet([Walk(seed, budget=60) for seed in range(6)], store)
+        summary = quiet([Walk(seed, budget=60) for seed in range(4)], store)
         assert (summary.busy, summary.failed, summary.interrupted) == ([], [], [])
-        assert len(summary.kept) + len(summary.finished) == 6
-        assert sorted(run.seed for run in store.runs()) == list(range(6))
+        assert len(summary.kept) + len(summary.finished) == 4
+        assert sorted(run.seed for run in store.runs()) == list(range(4))
         assert {(run.status, run.attempt) for run in store.runs()} == {(RunStatus.FINISHED, 1)}
     assert first.wait(timeout=60) == 0
 
@@ -193,9 +193,9 @@ def wait_for(path: Path, finished: int = 0, begun: int = 0) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_interrupt_keeps_what_was_recorded(tmp_path, workers):
     path = tmp_path / "runs.sqlite"
-    process = start(path, runs=100, pause=0.3, workers=workers)
+    process = start(path, runs=100, pause=0.1, workers=workers)
     wait_for(path, finished=1)
-    time.sleep(0.7)
+    time.sleep(0.25)
     process.send_signal(signal.SIGINT)
     _, text = process.communicate(timeout=30)
     assert process.returncode == 3, text
@@ -214,18 +214,18 @@ def test_interrupt_keeps_what_was_recorded(tmp_path, workers):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_kill_and_resume_equals_uninterrupted(tmp_path, workers):
     path = tmp_path / "killed.sqlite"
-    process = start(path, runs=12, pause=0.05, workers=workers)
-    wait_for(path, finished=4)
+    process = start(path, runs=8, pause=0.03, workers=workers)
+    wait_for(path, finished=2)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
     with Store.open(path) as store:
         finished = {run.key: run.ended for run in store.runs(status="finished")}
-        assert 4 <= len(finished) < 12
+        assert 2 <= len(finished) < 8
     with Store.open(path) as store, Store.open() as whole:
         for one in (store, whole):
-            quiet([Walk(seed, budget=60) for seed in range(12)], one, workers=workers)
+            quiet([Walk(seed, budget=60) for seed in range(8)], one)
         assert content(store) == content(whole)
-        assert len(content(store)) == 12
+        assert len(content(store)) == 8
         after = {run.key: run.ended for run in store.runs()}
         assert finished.items() <= after.items()  # kept, not done again
 
@@ -297,7 +297,7 @@ class Gone(io.StringIO):
 
 @pytest.mark.parametrize("reporter", [LineReporter, BarReporter, LoneReporter])
 def test_a_terminal_that_went_away_ends_no_run(store, reporter):
-    walks = [Walk(seed, pause_s=0.1) for seed in range(2)]
+    walks = [Walk(seed, pause_s=0.02) for seed in range(2)]
     assert len(run_all(walks, store, reporter=reporter(Gone())).finished) == 2
 
 
