@@ -84,11 +84,6 @@ def test_a_model_that_refuses_a_tiling_is_asked_for_smaller_ones() -> None:
     assert result.cost.l1_bytes <= 100
 
 
-def test_the_budget_ends_it() -> None:
-    problem = Problem("vgg16.4", "edge")
-    assert baselines.load("expert").search(problem, 2, 0).samples == 2
-
-
 def test_a_chip_that_holds_no_tile_has_no_hand_mapping() -> None:
     chip = Accelerator(16, l1_bytes=4, l2_bytes=64)
     space = MapSpace(layers.parse("vgg16.4"), chip, dataflow="ws")
