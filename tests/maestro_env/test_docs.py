@@ -1,10 +1,7 @@
 """The page of the environments, and the examples."""
 
-import os
 import re
 import runpy
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -60,19 +57,14 @@ def test_examples_run(script: str, capsys: Any) -> None:
 
 
 @pytest.mark.ray
-def test_rllib_example_runs() -> None:
+def test_rllib_example_runs(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     pytest.importorskip("ray", reason="needs the extra rllib")
     # a socket's path may have 107 bytes, which pytest's own folders use up
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "examples" / "rllib_ppo.py")],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "HOME": folder, "RAY_TMPDIR": folder},
-            timeout=280,
-        )
-    assert done.returncode == 0, done.stderr
-    returns = re.findall(r"mean return of an episode: ([0-9.]+)", done.stdout)
+        for name in ("HOME", "RAY_TMPDIR"):
+            monkeypatch.setenv(name, folder)
+        runpy.run_path(str(ROOT / "examples" / "rllib_ppo.py"))
+    returns = re.findall(r"mean return of an episode: ([0-9.]+)", capsys.readouterr().out)
     assert len(returns) == 1
     assert 0 < float(returns[0]) <= 16
 
