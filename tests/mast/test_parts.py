@@ -213,7 +213,7 @@ def test_settings_come_back_from_yaml(tmp_path: Path) -> None:
 
 
 PLAN = """
-steps: 2000
+steps: 400
 episodes: 4
 seeds: [0, 1]
 cpu_s: 1800

@@ -16,7 +16,6 @@ from mst.settings import Wanted
 from sparse_training import LAWS, SparseTrainingError
 from tests.mst import small
 from tests.mst.small import CONFIG, config_of
-from tests.programs import answer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 UPDATES = 20
@@ -122,10 +121,3 @@ def test_translated_models_compute_all_pairs():
 def test_a_class_that_is_no_rule_is_refused():
     with pytest.raises(SparseTrainingError, match=r"derived from sparse_training.rules.GrowthRule"):
         GROWTH.make("mst_attention:Dilated")
-
-
-def test_flops_of_a_law_by_command():
-    rows = answer("mst", "flops", "--density-law", "mst_schedule:Cosine")
-    assert {row["arm"] for row in rows} >= {"mst", "dense"}
-    for row in rows:
-        assert row["times fewer"] == row[f"times fewer, {row['head']} head"]

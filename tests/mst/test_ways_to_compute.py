@@ -17,7 +17,7 @@ from mst.trainer import Pretrainer
 from tests.mst import small
 
 CONFIG = replace(small.CONFIG, shape=replace(small.SHAPE, context=64), micro_batch=1)
-UPDATES = 16
+UPDATES = 9
 
 
 def losses(config, corpus, updates=UPDATES):
@@ -41,12 +41,12 @@ def test_a_translated_model_learns_alike(corpus):
 
 
 def test_processes_share_a_run_and_go_on_with_it(corpus, corpus_folder, tmp_path, monkeypatch):
-    """Two processes, stopped after six updates and continued, are one process to rounding."""
+    """Two processes are one to rounding."""
     budget = UPDATES * CONFIG.tokens_per_update
     digest = corpus.manifest.digest
     shared = replace(CONFIG, processes=2)
     one, two = (
-        SparsePretraining("mst", c, digest, str(corpus_folder), 3, budget, windows=8)
+        SparsePretraining("mst", c, digest, str(corpus_folder), 3, budget, windows=4)
         for c in (CONFIG, shared)
     )
     results = []

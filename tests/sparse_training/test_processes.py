@@ -1,5 +1,6 @@
 """Several processes of one training, and what FSDP is told."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,22 @@ def trained(rank: int, folder: str) -> None:
     distributed.destroy_process_group()
 
 
+def _second(_: int, folder: str) -> None:
+    Path(folder, "begun").touch()
+    trained(1, folder)
+
+
 def _bits(masks: ModelSparsifier) -> dict[str, Tensor]:
     return {n: torch.from_numpy(bits) for n, bits in masks.state_dict()["bits"].items()}
 
 
 def test_two_processes_are_one_with_the_sum_of_their_gradients(tmp_path: Path) -> None:
-    torch.multiprocessing.spawn(trained, (str(tmp_path),), nprocs=2)
+    other = torch.multiprocessing.spawn(_second, (str(tmp_path),), nprocs=1, join=False)
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.02)  # a process that waits at the meeting does not sleep
+    trained(0, str(tmp_path))
+    while not other.join():
+        pass
     model, masks = masked_model()
     first = _bits(masks)
     learn(model, range(2), masks)
