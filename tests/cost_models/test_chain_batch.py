@@ -35,7 +35,7 @@ def test_a_batch_equals_single_mappings(memories: int, options: dict[str, str]) 
         )
         free = dataclasses.replace(drawn, levels=levels)
         for chip, uneven in ((drawn, False), (free, False), (free, True)):
-            batch = random_batch(rng, chip, layer, 20, uneven)
+            batch = random_batch(rng, chip, layer, 12, uneven)
             costs = model.evaluate_batch(layer, chip, batch)
             nest = model.nest(layer, chip, batch[0])
             spare += record_of(nest, units=chip.peak_macs_per_cycle)[0]["levels"]["spare"].sum()

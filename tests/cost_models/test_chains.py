@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import cost_models
-from cost_models import Accelerator, Chain, ChainMapping, Wires
+from cost_models import Accelerator, Chain, ChainMapping
 from cost_models.chain.clusters import as_chain
 from cost_models.chain.loops import MAC
 from layers import DIMS, Layer, get
@@ -150,19 +150,3 @@ def test_a_memory_may_stand_more_than_once() -> None:
     assert costs[0].levels == costs[1].levels
     held = costs[0].levels["Buffer"].bytes
     assert held == 64 * 8 + 8 * 8 + 2 * 64
-
-
-def test_the_network_costs_what_wires_add() -> None:
-    rng, model = np.random.default_rng(3), cost_models.load("exact")
-    paid = 0
-    for _ in range(20):
-        chip, layer = random_chip(rng, 3), random_layer(rng, 200)
-        levels = tuple(replace(level, network=Wires()) for level in chip.levels)
-        mapping = random_mapping(rng, chip, layer)
-        wired, free = (
-            model.evaluate(layer, one, mapping) for one in (chip, replace(chip, levels=levels))
-        )
-        network = wired.detail["energy_network_nj"]
-        assert wired.energy_nj == pytest.approx(free.energy_nj + network)
-        paid += network > 0
-    assert paid > 5

@@ -82,11 +82,11 @@ class TestEveryCostModel:
                 assert at(costs.counts, row) == single.counts
 
     def test_feasible_costs_are_finite_and_count_the_layer(self, model: CostModel) -> None:
-        batch = whole_filter_batch(CONV, 40, seed=2)
+        batch = whole_filter_batch(CONV, 20, seed=2)
         costs = model.evaluate_batch(CONV, LIMITED, batch)
         assert costs.feasible.any()
         assert not costs.feasible.all()
-        assert repr(costs) == f"CostBatch(40 mappings, {costs.feasible.sum()} feasible)"
+        assert repr(costs) == f"CostBatch(20 mappings, {costs.feasible.sum()} feasible)"
         for cost in costs:
             figures = [getattr(cost, figure) for figure in FIGURES]
             if not cost.feasible:
@@ -104,7 +104,7 @@ class TestEveryCostModel:
                     assert cost.accesses[tensor][kind] >= 0
 
     def test_infeasible_costs_say_why(self, model: CostModel) -> None:
-        batch = whole_filter_batch(CONV, 40, seed=3)
+        batch = whole_filter_batch(CONV, 20, seed=3)
         costs = model.evaluate_batch(CONV, LIMITED, batch)
         for row in np.flatnonzero(~costs.feasible):
             why = costs[int(row)].infeasible
@@ -141,7 +141,7 @@ class TestEveryCostModel:
 
     def test_mappings_that_it_calls_the_same_cost_the_same(self, model: CostModel) -> None:
         symmetry = capabilities_of(model).symmetry
-        batch = whole_filter_batch(CONV, 30, seed=6)
+        batch = whole_filter_batch(CONV, 15, seed=6)
         batch.tiles[:, :, 4:] = CONV.extents[4:]
         moved = MappingBatch(
             np.array(

@@ -19,11 +19,6 @@ def test_the_picture_is_up_to_date() -> None:
     assert subprocess.run([sys.executable, str(script), "--check"], check=False).returncode == 0
 
 
-def test_the_example_runs() -> None:
-    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    exec(code.group(1), {})
-
-
 def test_the_worked_example_has_the_models_figures() -> None:
     sys.path.insert(0, str(ROOT / "docs"))
     try:

@@ -33,7 +33,7 @@ def test_more_bandwidth_or_lanes_are_never_slower(exact: CostModel, preset: str)
         if getattr(chip, name) is not None:
             better += [replace(chip, **{name: n}) for n in (2 * getattr(chip, name) + 1, None)]
     for layer in ZOO:
-        batch = random_batch(layer, chip.num_pes, 150, rng)
+        batch = random_batch(layer, chip.num_pes, 60, rng)
         before = exact.evaluate_batch(layer, chip, batch)
         assert before.feasible.all()
         for other in better:

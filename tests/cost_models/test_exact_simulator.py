@@ -44,7 +44,7 @@ def drawn_options(rng: np.random.Generator, chip: Accelerator) -> dict[str, Any]
 def test_closed_form_equals_the_simulator(kind: str) -> None:
     rng = np.random.default_rng([7, len(kind)])
     feasible = 0
-    for number in range(100):
+    for number in range(60):
         case = DRAWS[kind](rng)
         options = drawn_options(rng, case.accelerator)
         left, right = (
@@ -57,12 +57,12 @@ def test_closed_form_equals_the_simulator(kind: str) -> None:
             if tensor:
                 assert left.accesses[tensor]["dram_read"] == 0
                 assert left.accesses[tensor]["dram_write"] == 0
-    assert 50 < feasible < 100  # both sides of the limits are tried
+    assert 30 < feasible < 60  # both sides of the limits are tried
 
 
 def test_the_simulator_equals_the_reference() -> None:
     simulator = cost_models.load("simulator", halo_time="none")
-    for row in [row for row in read_reference() if not row.slide][::5]:
+    for row in [row for row in read_reference() if not row.slide][::15]:
         cost = simulator.evaluate(row.layer, row.accelerator, row.mapping)
         assert cost.counts == {name: int(row.text[name]) for name in cost.counts}, row.text["id"]
 

@@ -52,7 +52,7 @@ def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_the_simulator_equals_an_execution_by_sets(depth: int) -> None:
     rng = np.random.default_rng(depth)
-    for number in range(8):
+    for number in range(5):
         nest = random_nest(rng, depth, 400)
         assert nest_counts.differing(execute(nest), simulate(nest)) == {}, number
 
