@@ -1,6 +1,7 @@
 """Names that the glossary bans stand nowhere: in pages, packages, and so in help and messages."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ LATER = ("cost_models/exact/floors.py",)
 """Modules whose words follow with the next change of theirs."""
 
 
+@cache
 def banned() -> list[str]:
     """Names after *Not* in the glossary's entries."""
     lines = GLOSSARY.read_text(encoding="utf-8").splitlines()
