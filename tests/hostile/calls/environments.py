@@ -9,7 +9,7 @@ import pytest
 
 import layers
 import maestro_env
-from maestro_env import ActionError, EnvError, MapSpaceError, ObjectiveError, ProblemError
+from maestro_env import ActionError, EnvError, MapSpaceError, ProblemError
 from maestro_env import ResetNeededError as Reset
 from maestro_env.checks import ArgumentError
 from maestro_env.env import MaestroEnv, MaestroNetworkEnv
@@ -166,13 +166,7 @@ RESETS = [
 ]  # fmt: skip
 
 ARGUMENTS = [
-    made(ProblemError, "accelerator: got None, expected an Accelerator", accelerator=None),
-    made(ProblemError, "cost_model: got None, expected a cost model", cost_model=None),
     made(MapSpaceError, "space: got 'full', expected", space="full"),
-    made(MapSpaceError, r"space: got \[\]", space=[]),
-    made(MapSpaceError, "only: got 5", only=5),
-    made(ObjectiveError, r"limits: got \[\], expected a dict", limits=[]),
-    made(ObjectiveError, "objective: got None", objective=None),
     made(EnvError, "infeasible_reward: got 'a', expected a finite number", infeasible_reward="a"),
     made(EnvError, "infeasible_reward: got nan", infeasible_reward=float("nan")),
     made(EnvError, "reward: got array", reward=TWO),

@@ -93,10 +93,7 @@ COMMANDS = {
         "validate --bench missing.json": "not found",
         "validate --certificate x --bench f.json": "--certificate too",
         "bench": "Missing argument",
-        "bench gaa": "Did you mean 'ga'",
         "bench optimal": "has no gap",
-        "bench ga:population=0": "population",
-        "bench no_such_module:Mine": "there is no module",
         "bench ga --out .": "is a folder",
     },
 }

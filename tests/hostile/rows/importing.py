@@ -76,12 +76,12 @@ def products(*edges: Sequence[str]) -> bytes:
 
 
 ATTRIBUTES: dict[str, tuple[Any, ...]] = {
-    "strides": ([1], [1, 1, 1], [0, 1]),
+    "strides": ([1], [0, 1]),
     "dilations": ([1], [-1, 1]),
-    "pads": ([1], [1, 1, 1], [-1, 0, 0, 0], [0, 0, 0, -9]),
-    "kernel_shape": ([5, 5], [3], [0, 3], [3, 4]),
-    "group": (0, -1, 2.5, 3, "two", [1]),
-    "auto_pad": ("SAME", "", 3),
+    "pads": ([1, 1, 1], [-1, 0, 0, 0], [0, 0, 0, -9]),
+    "kernel_shape": ([3], [0, 3], [3, 4]),
+    "group": (0, 2.5, 3, "two"),
+    "auto_pad": ("SAME", 3),
 }
 """Attributes of a convolution, and values that it does not take."""
 LACKING = {
@@ -115,8 +115,8 @@ def operator_rows() -> list[Row]:
         row("expected|contradict|larger|without a value", model("Conv", {"x": x, "w": w}))
         for x, w in (
             ([4, 8, 8], [6, 4, 3, 3]), ([1, 4], [6, 4]), ([], [6, 4, 3, 3]),
-            ([0, 4, 8, 8], [6, 4, 3, 3]), ([1, 4, 2, 2], [6, 4, 3, 3]), ([1, 4, 8, 8], [6, 4]),
-            ([1, 4, 8, 8], []), ([1, 4, 8, 8, 8, 8], [6, 4, 3, 3, 3, 3]),
+            ([0, 4, 8, 8], [6, 4, 3, 3]), ([1, 4, 2, 2], [6, 4, 3, 3]), ([1, 4, 8, 8], []),
+            ([1, 4, 8, 8, 8, 8], [6, 4, 3, 3, 3, 3]),
         )
     ),
     *(
@@ -147,7 +147,7 @@ def operator_rows() -> list[Row]:
         row("equation|contradict|operand|diagonal", model("Einsum", PRODUCT, equation=text))
         for text in (
             "", "ijk,kl,lm->im", "ij,kl->ijkl", "ijk,jl->il", "iij,kl->il", "ijk,kl->iz",
-            "i1k,kl->il", "...->...", "ijk,kl->iil", "ijk,kl->->il", 3,
+            "i1k,kl->il", "...->...", "ijk,kl->->il", 3,
         )
     ),
     row("q_num_heads: got None", attention()),
@@ -214,21 +214,21 @@ def config(fields: Any, says: str, words: str = "") -> Row:
     )
 
 
-WRONG = (0, True, 1.5, "4", None, [4], 10**12)
+WRONG = (0, True, "4", 10**12)
 FIELDS: tuple[tuple[dict[str, Any], str, tuple[Any, ...]], ...] = (
-    (LLAMA, "num_key_value_heads", (0, 3, 100)),
-    (LLAMA, "head_dim", (0, "x", 1.5)),
-    (LLAMA, "attention_bias", (1, "yes", None)),
-    (LLAMA, "tie_word_embeddings", (0, "no")),
+    (LLAMA, "num_key_value_heads", (3, 100)),
+    (LLAMA, "head_dim", (0, "x")),
+    (LLAMA, "attention_bias", (1, None)),
+    (LLAMA, "tie_word_embeddings", ("no",)),
     (GPT2, "n_head", (0, 5)),
-    (GPT2, "n_layer", (0, True, 1_000_000)),
-    (VIT, "patch_size", (0, 64, "8")),
-    (VIT, "image_size", (0, None)),
-    (MIXTRAL, "sliding_window", (0, 1.5, "8")),
+    (GPT2, "n_layer", (0, 1_000_000)),
+    (VIT, "patch_size", (0, 64)),
+    (VIT, "image_size", (None,)),
+    (MIXTRAL, "sliding_window", (0, 1.5)),
     (MIXTRAL, "num_local_experts", (0, None)),
-    (MIXTRAL, "num_experts_per_tok", (0, 5, 4.0, True)),
+    (MIXTRAL, "num_experts_per_tok", (5, 4.0)),
     (QWEN, "sliding_window", (0,)),
-    (DEEPSEEK, "kv_lora_rank", (0, None, "512")),
+    (DEEPSEEK, "kv_lora_rank", (0, None)),
     (DEEPSEEK, "moe_layer_freq", (2,)),
 )
 """Fields of a configuration of a model, and values that they do not take."""

@@ -11,7 +11,6 @@ COMMANDS = {
         "train -w math:pi": "is no function",
         "train -n 0": "-n: got '0'",
         "train --mode fold": "Did you mean 'folded'",
-        "train --layout jiont": "Did you mean 'joint'",
         "train --engine mpe3": "Did you mean 'mpe2'",
         "train -a madpg": "Did you mean 'maddpg'",
         "train --mode folded": "law 'shared'",
@@ -20,12 +19,10 @@ COMMANDS = {
         "train --law neighbor-skip": "law 'neighbor-skip' is not known",
         "train --share-parameters --law uniform": "expected mode 'shared' or 'folded'",
         "evaluate 1": "mpe-runs.db",
-        "export 1": "mpe-runs.db",
         "train --gamma 2": "gamma=2.0: expected a number from 0 to 1",
         "compare --variant foldet": "Did you mean 'folded'",
         "plot nowhere.json": "nowhere.json: not found",
         "train --log tensorboard:": "expected tensorboard:FOLDER",
-        "watch 1 --gif g.gif": "mpe-runs.db",
     },
 }
 ROWS = [

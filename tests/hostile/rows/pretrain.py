@@ -66,7 +66,6 @@ COMMANDS = {
     },
     PRETRAIN: {
         "--cost-model maestro": "maestro: it only repeats the nest for N and G.*such as exact",
-        "--cost-model maestro:guard=false": "it only repeats the nest",
         "--cost-model simulator": "simulator: cannot map a training's layers.*such as exact",
         "--cost-model maestro-binary": "maestro-binary",
         "--cost-model exact:foo=1": "got option 'foo'",
@@ -76,7 +75,6 @@ COMMANDS = {
         "--store nowhere/s.sqlite": "nowhere",
         "--ray-address nonsense": "nonsense",
         "--begin gone.safetensors": "--begin gone.safetensors: not found",
-        "--begin ''": "--begin: got an empty word",
     },
 }
 ROWS = [

@@ -11,13 +11,11 @@ COMMANDS = {
         "pretrain --out a.txt": "expected a name ending in .safetensors",
         "pretrain --out /proc/x/a.safetensors": "cannot write to /proc/x",
         "runs rm 1": NO_STORE,
-        "runs show 1": NO_STORE,
         "runs list --store 'a?b.sqlite'": NO_STORE,
         "report --store .": "is a folder",
     },
     PRETRAIN: {
         "--cpu-minutes 1e300": "at most 1,000,000",
-        "--cost-model exakt": "Did you mean 'exact'",
     },
     "mpe-marl": {
         "evaluate 1 --store .": "is a folder",
