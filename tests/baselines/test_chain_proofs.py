@@ -125,7 +125,7 @@ def test_ways_are_what_all_choices_of_axes_come_to(narrow: bool) -> None:
 
 def test_uneven_mappings_begin_from_the_best_even_one() -> None:
     """A real layer's uneven space ends with a gap, and never above the even optimum."""
-    even = prove(Problem("mlp.2", "nvdla-cacc"), timeout=1.0)
+    even = prove(Problem("mlp.2", "nvdla-cacc"), boxes=5_000)
     problem = Problem("mlp.2", "nvdla-cacc", space={"uneven": True})
     uneven = prove(problem, boxes=200)
     assert uneven.status == "boxes"
@@ -141,7 +141,7 @@ def test_an_even_mapping_that_is_not_proven_is_bettered_in_the_uneven_space() ->
     proofs = [
         prove(
             Problem("bert_base.0", "eyeriss-rs", "energy", space={"axis_dims": 2} | uneven),
-            boxes=50_000,
+            boxes=10_000,
         )
         for uneven in ({}, {"uneven": True})
     ]
@@ -163,7 +163,7 @@ def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> 
 
 @pytest.mark.parametrize(
     ("chip", "axis_dims"),
-    [("simba", 1), ("nvdla-cacc", 1), ("eyeriss-rs", 1), ("edge", 2), ("eyeriss-rs", 3)],
+    [("simba", 1), ("nvdla-cacc", 1), ("edge", 2), ("eyeriss-rs", 3)],
 )
 def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str, axis_dims: int) -> None:
     """No way of spreading units is below its own bound, nor that below the bound of all ways."""
@@ -187,7 +187,7 @@ def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str, axis_dims
         bounds.fill_ports()
         low = float(bounds.children(bounds.root(), math.inf).bounds[0])
         assert all_ways.reach(bounds) <= low * (1 + 1e-9)
-        actions = problem.space.sample(2_000, int(row))
+        actions = problem.space.sample(800, int(row))
         for level, pick in enumerate(way):
             for column, choice in structures.fans[level][pick].columns.items():
                 actions[:, column] = choice
@@ -280,7 +280,7 @@ def test_a_gap_is_given_whenever_it_ends() -> None:
     assert proof.status == "timeout"
     assert problem.bound is not None
     assert 0 < proof.bound <= proof.value
-    same = [prove(Problem("resnet18.5", "simba"), boxes=200_000) for _ in range(2)]
+    same = [prove(Problem("resnet18.5", "simba"), boxes=50_000) for _ in range(2)]
     assert same[0].status == "boxes"
     assert same[0].value == same[1].value
     assert same[0].bound == same[1].bound

@@ -72,7 +72,8 @@ def test_a_hundred_samples_find_a_mapping(name: str) -> None:
     if capabilities.proves_optimum or capabilities.on_request or name == "auto":
         return
     budget = 30 if name == "bo" else 100
-    for chip_name in CHAINS if name in QUICK else ("eyeriss-rs", "tpu-v1-ws"):
+    chips = list(CHAINS)[QUICK.index(name) % 3 :: 3] if name in QUICK else ["eyeriss-rs"]
+    for chip_name in chips:
         problem = Problem("resnet18.2", chip_name)
         result = searcher.search(problem, budget, 0)
         assert math.isfinite(result.best_value), (name, chip_name)
@@ -106,8 +107,8 @@ def test_trained_agents_begin(method: str) -> None:
 def test_auto_searches_where_there_are_no_bounds(pretrained: str, method: str) -> None:
     searcher = baselines.load("auto", seconds=0.0, pretrained=pretrained)
     full = {"full": True}
-    mine = searcher.search(Problem("resnet18.5", "simba", space=full), 200, 3)
-    theirs = baselines.load(method).search(Problem("resnet18.5", "simba", space=full), 200, 3)
+    mine = searcher.search(Problem("resnet18.5", "simba", space=full), 120, 3)
+    theirs = baselines.load(method).search(Problem("resnet18.5", "simba", space=full), 120, 3)
     assert mine.best_value == theirs.best_value
     assert mine.bound is not None
 
