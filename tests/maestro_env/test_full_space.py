@@ -7,7 +7,6 @@ import pytest
 
 import baselines
 import cost_models
-import maestro_env.env
 from cost_models import Accelerator, Level, MappingBatch
 from layers import Layer, LayerKind
 from maestro_env import MapSpace, MapSpaceError, Problem, ProblemError
@@ -75,17 +74,11 @@ def test_costs_of_the_full_space_equal_single_calls_and_contain_the_plain_ones()
     assert list(costs) == [model.evaluate(LAYER, CHIP, mapping) for mapping in some]
 
 
-def test_problems_environments_and_searchers_take_it() -> None:
-    problem = Problem(LAYER, CHIP, "edp", "exact", space={"full": True})
-    values = problem.evaluate(problem.space.sample(300, 5)).values
-    assert values.min() >= problem.bound > 0
-    env = maestro_env.env.MaestroEnv(layer=LAYER, accelerator=CHIP, space={"full": True})
-    env.reset(seed=0)
-    _, _, _, _, info = env.step(env.action_space.sample())
-    assert info is not None
+def test_searchers_take_it_and_maestro_does_not() -> None:
     for method in ("random", "ga", "annealing"):
         problem = Problem(LAYER, CHIP, "edp", "exact", space={"full": True})
-        assert np.isfinite(baselines.load(method).search(problem, 200, 0).best_value)
+        found = baselines.load(method).search(problem, 200, 0).best_value
+        assert 0 < problem.bound <= found < np.inf
     with pytest.raises(ProblemError, match="full=True, but cost model 'maestro'"):
         Problem(LAYER, CHIP, "edp", "maestro", space={"full": True})
 
