@@ -13,12 +13,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from mast import ARMS, MastConfig, MastTrainer
+from tests.mast import small
 
 LOSSES = Path(__file__).parent / "data" / "losses-0.2.0.json"
-SMALL = MastConfig(
-    task="tag-3", hidden=12, mixer_width=6, hyper_width=8, batch=4, topology_every=8,
-    target_every=8, sparsity=0.8, explore_steps=400, t0=0.4, worlds=4, dtype="float64",
-)  # fmt: skip
+SMALL = replace(small.SMALL, dtype="float64")
 CASES = {
     **{arm: replace(SMALL, arm=arm) for arm in sorted(ARMS)},
     **{

@@ -21,13 +21,10 @@ from mast.settings import make_config
 from mast.tasks import TeamWorlds, find_task
 from mast.widths import NetworkWidths
 from mpe_marl import Ring
+from tests.mast.small import SMALL
 from tests.programs import answer, give, in_process
 
 PARTS = Path(__file__).parents[2] / "examples" / "mast_parts"
-SMALL = MastConfig(
-    task="tag-3", hidden=12, mixer_width=6, hyper_width=8, batch=4, topology_every=8,
-    target_every=8, sparsity=0.8, explore_steps=400, t0=0.4, worlds=4,
-)  # fmt: skip
 
 
 @cache

@@ -20,11 +20,8 @@ from mast.tasks import TeamWorlds, find_task
 from mast.tiny import CLOSE, STEPS, widths_of
 from mast.trainer import MastTrainer
 from mast.widths import NetworkWidths
+from tests.mast.small import SMALL
 
-SMALL = MastConfig(
-    task="tag-3", hidden=12, mixer_width=6, hyper_width=8, batch=4, topology_every=8,
-    target_every=8, sparsity=0.8, explore_steps=400, t0=0.4, worlds=4,
-)  # fmt: skip
 STEPS_SMALL = 1200
 
 
