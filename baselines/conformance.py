@@ -174,11 +174,11 @@ class SearcherConformance:
             return
         proof = baselines.load("exhaustive").search(tiny_problem(), 10**9, seed=0)
         assert proof.proven
-        best = min(
+        found = (
             self.make().search(tiny_problem(), self.tiny_budget, seed).best_value
             for seed in range(2)
         )
-        assert math.isclose(best, proof.best_value, rel_tol=1e-12)
+        assert any(math.isclose(best, proof.best_value, rel_tol=1e-12) for best in found)
 
     def test_beats_random_on_average(self) -> None:
         """With equal samples its best is lower, in the geometric mean over problems and seeds."""
