@@ -189,10 +189,10 @@ def test_critics_learn_a_constant_reward(mode, algorithm):
     # with reward 1 and gamma 0 every critic's value is 1 everywhere
     replay = filled("state", "shared" if mode in ("shared", "folded") else "uniform")
     replay.layout.tables["rewards"][:] = 1.0
-    config = LearnerConfig(algorithm=algorithm, mode=mode, gamma=0.0, entropy=0.0)
+    config = LearnerConfig(algorithm=algorithm, mode=mode, hidden=32, gamma=0.0, entropy=0.0)
     learner = make_learner(replay.schema, config)
     first = learner.update(replay, Clock())["q_loss"]
-    for _ in range(100):
+    for _ in range(50):
         last = learner.update(replay, Clock())
     assert last["q_loss"] < 0.05 * first
     assert last["p_loss"] == pytest.approx(-1.0, abs=0.2)
@@ -210,9 +210,9 @@ def test_policies_learn_the_action_that_is_paid(algorithm, continuous):
     rewards = replay.layout.tables["records"]
     at = replay.schema.record_width - 1 - width
     rewards[:120, at : at + width] = batch.actions[:, :, 1]
-    config = LearnerConfig(algorithm=algorithm, gamma=0.0, entropy=0.01)
+    config = LearnerConfig(algorithm=algorithm, hidden=32, gamma=0.0, entropy=0.01)
     learner = make_learner(replay.schema, config)
-    for _ in range(150):
+    for _ in range(60):
         learner.update(replay, Clock())
     obs = np.random.default_rng(0).normal(0, 0.5, (50, 3, replay.schema.obs_dim))
     actions = learner.act(obs.astype(np.float32), explore=False)
