@@ -71,6 +71,7 @@ CHIPS_GIVEN = {
         (level(holds="[]", fanout="{units: 2}"), "holds nothing"),
         (chip(DRAM, "{name: F, holds: []}", REG), "fans out to nothing"),
         (level(bytes="0"), "levels.GLB: bytes: got 0"),
+        (level(bytes=".nan"), "bytes: got nan"),
         (level(fanout="{units: 0}"), "fanout.units: got 0"),
         (level(fanout="{units: 2, network: {pj_per_bit: -1}}"), "pj_per_bit: got -1"),
         (level(fanout="{units: 2, axes: [2]}"), "expected either units, or axes"),

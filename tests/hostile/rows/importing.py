@@ -147,7 +147,7 @@ def operator_rows() -> list[Row]:
         row("equation|contradict|operand|diagonal", model("Einsum", PRODUCT, equation=text))
         for text in (
             "", "ijk,kl,lm->im", "ij,kl->ijkl", "ijk,jl->il", "iij,kl->il", "ijk,kl->iz",
-            "i1k,kl->il", "...->...", "ijk,kl->->il", 3,
+            "i1k,kl->il", "...->...", "ijk,kl->iil", "ijk,kl->->il", 3,
         )
     ),
     row("q_num_heads: got None", attention()),
@@ -216,17 +216,17 @@ def config(fields: Any, says: str, words: str = "") -> Row:
 
 WRONG = (0, True, "4", 10**12)
 FIELDS: tuple[tuple[dict[str, Any], str, tuple[Any, ...]], ...] = (
-    (LLAMA, "num_key_value_heads", (3, 100)),
+    (LLAMA, "num_key_value_heads", (0, 3)),
     (LLAMA, "head_dim", (0, "x")),
     (LLAMA, "attention_bias", (1, None)),
     (LLAMA, "tie_word_embeddings", ("no",)),
     (GPT2, "n_head", (0, 5)),
     (GPT2, "n_layer", (0, 1_000_000)),
     (VIT, "patch_size", (0, 64)),
-    (VIT, "image_size", (None,)),
+    (VIT, "image_size", (0, None)),
     (MIXTRAL, "sliding_window", (0, 1.5)),
     (MIXTRAL, "num_local_experts", (0, None)),
-    (MIXTRAL, "num_experts_per_tok", (5, 4.0)),
+    (MIXTRAL, "num_experts_per_tok", (0, 5, 4.0)),
     (QWEN, "sliding_window", (0,)),
     (DEEPSEEK, "kv_lora_rank", (0, None)),
     (DEEPSEEK, "moe_layer_freq", (2,)),

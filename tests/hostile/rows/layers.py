@@ -91,6 +91,7 @@ ROWS = [
             ("bomb.yaml", f"{BOMB}layers: *l\n", "too many values|unknown key"),
             ("loop.yaml", LOOP, "too many values"),
             ("date.yaml", ONE.format("2024-01-01"), "K: got '2024-01-01'"),
+            ("never.yaml", ONE.format("2024-99-99"), "K: got '2024-99-99'"),
             ("long.yaml", ONE.format("9" * 5000), "K"),
             ("python.yaml", ONE.format("!!python/object:os.system {}"), "could not determine"),
             ("twice.yaml", ONE.format("4, K: 5"), "K: given twice"),

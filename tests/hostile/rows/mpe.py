@@ -19,6 +19,8 @@ COMMANDS = {
         "train --law neighbor-skip": "law 'neighbor-skip' is not known",
         "train --share-parameters --law uniform": "expected mode 'shared' or 'folded'",
         "evaluate 1": "mpe-runs.db",
+        "export 1": "mpe-runs.db",
+        "watch 1 --gif g.gif": "mpe-runs.db",
         "train --gamma 2": "gamma=2.0: expected a number from 0 to 1",
         "compare --variant foldet": "Did you mean 'folded'",
         "plot nowhere.json": "nowhere.json: not found",

@@ -11,6 +11,7 @@ COMMANDS = {
         "pretrain --out a.txt": "expected a name ending in .safetensors",
         "pretrain --out /proc/x/a.safetensors": "cannot write to /proc/x",
         "runs rm 1": NO_STORE,
+        "runs show 1": NO_STORE,
         "runs list --store 'a?b.sqlite'": NO_STORE,
         "report --store .": "is a folder",
     },
