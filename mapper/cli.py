@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marl_common import CommandGroup, make_app
+from marl_common import CommandGroup, command_of, make_app
 
 COMMANDS = {
     # A command is one line here: its name, and module:function (or module:app, a typer.Typer with
@@ -91,4 +91,4 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: The words after ``mapper``; the process's own by default. ``--debug`` is taken
             anywhere among them.
     """
-    app(arguments, prog_name="mapper")
+    command_of(app)(arguments, prog_name="mapper")

@@ -8,6 +8,7 @@ from .arrays import IntArray as IntArray
 from .arrays import UInt64Array as UInt64Array
 from .arrays import contiguous as contiguous
 from .command_line import CommandGroup as CommandGroup
+from .command_line import command_of as command_of
 from .command_line import make_app as make_app
 from .computed import Computed as Computed
 from .fields import HIDDEN as HIDDEN

@@ -220,6 +220,12 @@ def make_app(group: type[CommandGroup], name: str, about: str) -> typer.Typer:
     return app
 
 
+@functools.cache
+def command_of(app: typer.Typer) -> Any:
+    """The command of a program, whose options a process reads once."""
+    return typer.main.get_command(app)
+
+
 def _version_option(name: str) -> Any:
     def show(wanted: bool) -> None:
         if wanted:

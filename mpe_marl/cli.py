@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from marl_common import AsJson, CommandGroup, make_app, takes_records
+from marl_common import AsJson, CommandGroup, command_of, make_app, takes_records
 from marl_runs import (
     RunName,
     SeedOptions,
@@ -200,4 +200,4 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: The words after ``mpe-marl``; the process's own by default. ``--debug`` among
             them shows the traceback of an error.
     """
-    app(arguments, prog_name="mpe-marl")
+    command_of(app)(arguments, prog_name="mpe-marl")

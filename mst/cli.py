@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from marl_common import AsJson, CommandGroup, make_app, takes_records
+from marl_common import AsJson, CommandGroup, command_of, make_app, takes_records
 from marl_runs import RunName, leave_unless, print_json, print_result, tell, tell_written, writable
 from mst import show
 from mst.errors import MstError
@@ -219,4 +219,4 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: The words after ``mst``; the process's own by default. ``--debug`` among them
             shows the traceback of an error.
     """
-    app(arguments, prog_name="mst")
+    command_of(app)(arguments, prog_name="mst")
