@@ -20,6 +20,8 @@ from mapper.certificate.walked import Walked
 from marl_common import FloatArray, IntArray
 
 CHUNK = 1 << 16
+AT_ONCE = 1 << 10
+"""Structures whose mappings are evaluated together."""
 
 
 def check_tree(
@@ -125,10 +127,13 @@ def _settle(looks: Looks, orders: _Orders, which: IntArray, ranges: Ranges) -> i
     """Evaluate every loop order of the structures that are settled; returns how many."""
     if (ranges[:, 0] != ranges[:, 1]).any() or (ranges[:, 2] != ranges[:, 3]).any():
         raise CertificateError("tree: a box of several structures is called evaluated")
-    found = orders.of(which, ranges)
-    if found:
-        looks.at(np.concatenate(found))
-    return sum(map(len, found))
+    count = 0
+    for low in range(0, len(which), AT_ONCE):
+        part = slice(low, low + AT_ONCE)
+        actions = np.concatenate(orders.of(which[part], ranges[part]))
+        count += len(actions)
+        looks.at(actions)
+    return count
 
 
 class _Orders:
