@@ -39,10 +39,7 @@ DEEP = (
 FILES = "--csv all.csv --plot front.svg --page front.html --out out"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def swept(words, folder):

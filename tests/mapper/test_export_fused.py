@@ -184,12 +184,6 @@ layers:
 EXPORT = "export out --to accelforge --out files"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def refused(line: str) -> str:
     """The one line that a command ends with."""
     code, out, err = said(line)

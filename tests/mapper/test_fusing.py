@@ -4,7 +4,6 @@ import math
 import os
 import re
 import signal
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,24 +15,17 @@ import cost_models
 import layers
 import marl_mapper
 from cost_models import Accelerator, load_chip, rescaling_cost
-from layers import Layer, NetworkGraph
 from layers.network_graph import operand_sizes
 from mapper.fusing.axis_plan import balanced_tiles
 from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_group import groups_of
 from mapper.fusing.fused_network import FusedProblem
-from mapper.fusing.group_costs import GroupTilings
-from mapper.fusing.part_floors import least_cycles
-from mapper.staying.shape_facts import ENERGY
-from mapper.staying.stay_proof import StayProof, StaySetting
+from mapper.staying.stay_proof import StayProof
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
 from tests.mapper.commands import json_of, printed, said
-from tests.mapper.network_brute import NetworkBrute, beside_brute, prove_here
-from tests.mapper.small_networks import long_attention, random_tiling, small_attention, small_chain
+from tests.mapper.small_networks import random_tiling
 from tests.mapper.test_search_kept import NET
-
-Small = Callable[[int], tuple[NetworkGraph, StaySetting]]
 
 
 def test_tilings_compute_and_hold_what_their_execution_does() -> None:
@@ -47,52 +39,6 @@ def test_tilings_compute_and_hold_what_their_execution_does() -> None:
                 (layer.out_y, layer.stride_y, layer.reach_y),
                 (layer.out_x, layer.stride_x, layer.reach_x),
             ]
-
-
-@pytest.mark.parametrize(
-    ("small", "seed"),
-    [
-        *((small_chain, n) for n in (2, 9)),
-        *((small_attention, n) for n in (11, 15)),
-        *((long_attention, n) for n in (1, 6)),
-    ],
-)
-def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None:
-    graph, setting = small(seed)
-    net = FusedProblem(graph, setting, prove_here)
-    best = NetworkBrute(graph, setting, fused=True).best()
-    for found, least in beside_brute(net, best):
-        assert found.value == pytest.approx(least, rel=1e-9)
-        assert found.gap == 0
-        assert found.energy * found.latency == pytest.approx(
-            sum(step.energy for step in found.steps) * sum(step.latency for step in found.steps)
-        )
-    fused = [step.fused for step in net.sum(ENERGY).steps if step.fused]
-    assert fused
-    if small is long_attention:
-        assert {one.keys for one in fused} == {2}
-
-
-@pytest.mark.parametrize(
-    ("small", "seed"),
-    [*((small_chain, n) for n in range(3)), (small_attention, 11), (long_attention, 6)],
-)
-def test_no_tiling_is_below_its_floor(small: Small, seed: int) -> None:
-    graph, setting = small(seed)
-    brute = NetworkBrute(graph, setting)
-    for group in groups_of(graph, setting.chip)[0]:
-        tilings = GroupTilings(setting, group, frozenset(), counted=False)
-        energies, latencies = tilings.floors
-        for number in np.flatnonzero(tilings.taken < 8 * (setting.chip.l2_bytes or 0)).tolist():
-            energy, latency = brute.least_of(tilings, tilings.tiling(number))
-            assert energies[number] <= energy * (1 + 1e-12)
-            assert latencies[number] <= latency * (1 + 1e-12)
-
-
-def test_cycles_are_those_of_the_best_spread() -> None:
-    layer = Layer("", "CONV", 6, 1, 5, 4, 1, 1)
-    found = least_cycles(layer, np.array([5]), np.array([4]), Accelerator(8, 64, 64))
-    assert found.tolist() == [[min(6 * 5 * 1, 3 * 1 * 5, 6 / 6 * 5 * 4, 2 * 2 * 5, 3 * 5)]]
 
 
 def test_groups_are_of_layers_that_nobody_else_reads() -> None:
@@ -131,13 +77,6 @@ layers:
 TILES = "search --network net.yaml -o energy --fuse tiles --workers 1 --l2-bytes 2000"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "net.yaml").write_text(CHAIN, encoding="utf-8")
-    return tmp_path
-
-
 @pytest.fixture(scope="module")
 def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, str]:
     """The answer for a chain as JSON and as text, and its page."""
@@ -147,6 +86,12 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, str]:
         patch.chdir(place)
         found, text = json_of(f"{TILES} --out out"), printed(f"{TILES} --out out")
     return found, text, (place / "out/report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def folder(folder: Path) -> Path:
+    (folder / "net.yaml").write_text(CHAIN, encoding="utf-8")
+    return folder
 
 
 @pytest.mark.usefixtures("folder")
@@ -176,9 +121,12 @@ def test_the_library_answers_and_refuses(folder: Path) -> None:
     assert found.best.value <= found.keep.value
     with pytest.raises(LibraryError, match="fuse: got 'all', expected keep or tiles"):
         marl_mapper.map_network("net.yaml", fuse="all")
-    code, _, err = said("search --network net.yaml --fuse tiles --set l2_bytes=null")
-    assert code == 2
-    assert "--fuse tiles: L2 has no capacity" in err
+    for options, says in (
+        ("--set l2_bytes=null", "--fuse tiles: L2 has no capacity"),
+        ("--inputs 4 --certificate net.cert", "--inputs 4: filters stay with --fuse keep, not"),
+    ):
+        code, _, err = said(f"search --network net.yaml --fuse tiles {options}")
+        assert (code, says in err) == (2, True), err
 
 
 TURNED = """

@@ -3,88 +3,30 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 
 import layers
-from cost_models import Chain, load_chip
-from layers import Layer
+from cost_models import load_chip
 from mapper.fusing.fused_group import groups_of
-from mapper.fusing.fused_network import FusedProblem
-from mapper.fusing.group_costs import GroupTilings
-from mapper.fusing.part_floors import least_cycles
 from tests.mapper.commands import json_of, printed, said
-from tests.mapper.network_brute import NetworkBrute, beside_brute, prove_here
-from tests.mapper.small_networks import deep_setting, long_attention, small_chain
-from tests.mapper.test_fusing import CHAIN, Small
-from tests.mapper.test_network_answer import ATTENTION, FILE, LONG
+from tests.mapper.small_networks import deep_setting
+from tests.mapper.test_fusing import CHAIN
+from tests.mapper.test_network_answer import ATTENTION, FILE, LONG, assert_costs
 
-CASES = [(small_chain, 2, True), (small_chain, 2, False), (long_attention, 6, False)]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
-@pytest.mark.parametrize(("small", "seed", "filters"), CASES)
-def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int, filters: bool) -> None:
-    """Sums and products are what brute force finds; a product's bound by products has a gap."""
-    graph, two = small(seed)
-    setting = deep_setting(two.two_levels.l2_bytes or 0, filters)
-    net = FusedProblem(graph, setting, prove_here)
-    best = NetworkBrute(graph, setting, fused=True).best()
-    fused = set()
-    for found, least in beside_brute(net, best):
-        assert found.value == pytest.approx(least, rel=1e-9)
-        assert least / 1.2 <= found.bound <= least * (1 + 1e-9)
-        fused |= {step.fused.keys for step in found.steps if step.fused}
-    assert fused == ({4} if small is long_attention else {0})
-
-
-@pytest.mark.parametrize("filters", [True, False])
-@pytest.mark.parametrize("small", [small_chain, long_attention])
-def test_no_tiling_is_below_its_floor(small: Small, filters: bool) -> None:
-    graph, two = small(2)
-    setting = deep_setting(two.two_levels.l2_bytes or 0, filters)
-    brute, home = NetworkBrute(graph, setting), setting.chip.levels[1]
-    for group in groups_of(graph, setting.chip)[0]:
-        tilings = GroupTilings(setting, group, frozenset(), counted=False)
-        assert len(tilings.filters) == (2 ** len(group.layers) if filters else 1)
-        energies, latencies = tilings.floors
-        for number in np.flatnonzero(tilings.taken < 8 * home.shared_bytes).tolist():
-            energy, latency = brute.least_of(tilings, tilings.tiling(number))
-            assert energies[number] <= energy * (1 + 1e-12)
-            assert latencies[number] <= latency * (1 + 1e-12)
-
-
-SPREAD = Layer("", "CONV", 6, 1, 5, 4, 1, 1)
-OVER = Chain.from_dict({"levels": [
-    {"name": "DRAM"},
-    {"name": "Glb", "bytes": 64, "fanout": {"axes": [4, 2], "dims": ["KY", "KX"]}},
-    {"name": "Pe", "bytes": 8},
-    {"lanes": {"units": 3, "any": True}},
-]})  # fmt: skip
-STEPS = min(1 * 5 * 4, 2 * 5 * 2, 3 * 2 * 4, 6 * 2 * 2)
-"""Of `SPREAD` over the axes of `OVER`, along KK, KX, YK or YX."""
-
-
-def test_cycles_are_those_of_the_best_spread_over_axes() -> None:
-    found = least_cycles(SPREAD, np.array([5, 1]), np.array([4]), OVER)
-    assert found[0, 0] == pytest.approx(STEPS / 3)
-    assert found[1, 0] == pytest.approx(min(1 * 4, 2 * 2, 3 * 4, 6 * 2) / 3)
+SHORT = CHAIN.replace("24", "8").replace("22", "6")
 
 
 @pytest.mark.parametrize(
     ("text", "filters", "size", "options", "fused"),
     [
-        (CHAIN, True, 1000, "-o energy", 3),
-        (CHAIN, False, 1000, "-o energy", 3),
+        (SHORT, True, 300, "-o energy", 3),
+        (SHORT, False, 300, "-o energy", 3),
         (ATTENTION, False, 40, "-o energy --passes counted", 2),
         (LONG, False, 12, "-o energy", 2),
-        (LONG, True, 12, "-o energy", 2),
     ],
 )
 def test_an_answer_costs_what_its_execution_says(folder, text, filters, size, options, fused):
@@ -98,12 +40,7 @@ def test_an_answer_costs_what_its_execution_says(folder, text, filters, size, op
     assert ("keys" in answer["nodes"][0]["fused"]) == (text is LONG)
     if not filters:
         assert not any(node["fused"]["filter_stays"] for node in answer["nodes"] if "fused" in node)
-    for model in ("exact", "simulator"):
-        again = json_of(f"evaluate --network {FILE} --cost-model {model}")
-        assert {key: again[key] for key in answer["tiles"]} == pytest.approx(answer["tiles"])
-        for one, other in zip(again["nodes"], answer["nodes"], strict=True):
-            for key in ("latency_cycles", "energy_nj", "dram_bytes"):
-                assert one[key] == pytest.approx(other[key], rel=1e-9)
+    assert_costs(answer, "tiles", ("exact", "simulator"))
     assert json_of(f"{search} {options}") == answer
     assert "Glb" in (folder / "out/report.html").read_text(encoding="utf-8")
     saved = (folder / FILE).read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,23 @@ FILE = "out/network.json"
 TINY = "--l2-bytes 14 --num-pes 1 --l1-bytes 8 --cost-model-option double_buffer=false"
 
 
+def assert_costs(answer: Any, which: str, models: Iterable[str]) -> None:
+    """What was written costs as much as its answer under every model."""
+    best = answer[which]
+    for name in models:
+        again = json_of(f"evaluate --network {FILE} --cost-model {name}")
+        assert {key: again[key] for key in best} == pytest.approx(best, rel=1e-9)
+        for one, other in zip(again["nodes"], answer["nodes"], strict=True):
+            for key in ("latency_cycles", "energy_nj", "dram_bytes"):
+                assert one[key] == pytest.approx(other[key], rel=1e-9)
+
+
 def answered(folder: Path, text: str, options: str) -> Any:
     (folder / "net.yaml").write_text(text, encoding="utf-8")
     return json_of(f"search --network net.yaml --workers 1 --out out {options}")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.parametrize(
@@ -59,13 +68,7 @@ def test_an_answer_costs_what_it_says(folder, text, options, model, fused):
     assert sum("fused" in node for node in answer["nodes"]) == fused
     if text is LONG:
         assert answer["nodes"][0]["fused"]["keys"] < 16
-    best = answer["tiles" if "tiles" in options else "keep"]
-    for name in {"exact", model}:
-        again = json_of(f"evaluate --network {FILE} --cost-model {name}")
-        assert {key: again[key] for key in best} == pytest.approx(best, rel=1e-9)
-        for one, other in zip(again["nodes"], answer["nodes"], strict=True):
-            for key in ("latency_cycles", "energy_nj", "dram_bytes"):
-                assert one[key] == pytest.approx(other[key], rel=1e-9)
+    assert_costs(answer, "tiles" if "tiles" in options else "keep", {"exact", model})
 
 
 def of_all(name: str, value: Any) -> Edit:
