@@ -34,7 +34,7 @@ levels:
 PATHS = ("levels.Weights.bytes", "levels.Glb.fanout.axes")
 DEEP = (
     "explore --network mlp -a c.yaml --workers 1 --timeout 0.1 "
-    f"--sweep {PATHS[0]}=256..1k --sweep {PATHS[1]}=4x2,8x4"
+    f"--sweep {PATHS[0]}=256,512 --sweep {PATHS[1]}=4x2,8x4"
 )
 FILES = "--csv all.csv --plot front.svg --page front.html --out out"
 
@@ -107,9 +107,9 @@ def test_a_list_of_levels_is_swept_by_its_fields(folder):
     (folder / "c.yaml").write_text(CHIP, encoding="utf-8")
     first, rows, page = swept(DEEP, folder)
     designs = {row["design"] for row in rows}
-    assert first["designs"] == len(designs) == 6
+    assert first["designs"] == len(designs) == 4
     assert "Weights.bytes 256 B, Glb.fanout.axes 8x4" in designs
-    assert {row[PATHS[0]] for row in rows} == {"256", "512", "1024"}
+    assert {row[PATHS[0]] for row in rows} == {"256", "512"}
     assert {row[PATHS[1]] for row in rows} == {"4x2", "8x4"}
     for row in first["front"]:
         assert row["least_edp_cycles_nj"] <= row["edp_cycles_nj"]

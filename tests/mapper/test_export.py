@@ -176,22 +176,22 @@ def test_zigzag_counts_three_levels_as_the_exact_model_or_by_named_rules():
 
 
 def test_zigzag_gives_the_energy_and_cycles_of_the_exact_model():
-    rows = list(export_costs.compare(list(export_cases.exports(60, 0, 2))))
-    assert len(rows) == 60
+    rows = export_costs.compare(list(export_cases.exports(20, 0, 2)))
+    assert len(rows) == 20
     assert all(export_costs.reproduced(row) for row in rows)
-    assert sum(abs(row["energy_ratio"] - 1) <= 0.01 for row in rows) >= 48
-    assert sum(abs(row["cycles_ratio"] - 1) <= 0.10 for row in rows) >= 51
-    assert sum(export_costs.WAITS in row["cycles_cause"] for row in rows) == 1
+    assert sum(abs(row["energy_ratio"] - 1) <= 0.01 for row in rows) >= 16
+    assert sum(abs(row["cycles_ratio"] - 1) <= 0.10 for row in rows) >= 17
 
 
-@pytest.mark.parametrize("name", ["export-costs", "export-costs-two"])
-def test_the_tables_of_costs_have_both_tools_and_nothing_unexplained(name):
+@pytest.mark.parametrize(("name", "waits"), [("export-costs", 0), ("export-costs-two", 1)])
+def test_the_tables_of_costs_have_both_tools_and_nothing_unexplained(name, waits):
     rows = [
         {key: float(text) if text[:1].isdigit() else text for key, text in row.items()}
         for row in known(DATA / f"{name}.csv")
     ]
     assert Counter(row["tool"] for row in rows) == {"zigzag": 60, "accelforge": 60}
     assert all(export_costs.reproduced(row) for row in rows)
+    assert sum(export_costs.WAITS in row["cycles_cause"] for row in rows) == waits
 
 
 def test_the_table_of_counts_has_three_hundred_mappings_and_nothing_unexplained():
