@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import cost_models
 import layers
@@ -24,7 +25,7 @@ from mapper.staying.stay_proof import StayProof
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
 from tests.mapper.commands import json_of, printed, said
-from tests.mapper.small_networks import random_tiling
+from tests.mapper.small_networks import deep_setting, random_tiling
 from tests.mapper.test_search_kept import NET
 
 
@@ -52,6 +53,14 @@ def test_groups_are_of_layers_that_nobody_else_reads() -> None:
     heads = groups_of(layers.graph_of("bert_base"), load_chip("edge"))
     every = [group for groups in heads.values() for group in groups]
     assert {(len(group.layers), group.nodes) for group in every} == {(2, 3), (2, 2)}
+
+
+def test_a_level_that_holds_filters_apart_fuses_nothing() -> None:
+    """Nor on two levels: what lies between layers would take the capacity of filters."""
+    graph = layers.graph_of("mobilenetv2")
+    assert groups_of(graph, load_chip("simba"))
+    for chip in ("eyeriss-rs", "eyeriss", "gemmini-16"):
+        assert not groups_of(graph, load_chip(chip))
 
 
 def test_balanced_tiles_are_the_largest_parts() -> None:
@@ -143,16 +152,28 @@ layers:
 """
 
 
+ROOMY = CHAIN.replace("24", "6").replace("22", "4")
+
+
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "options", "says"),
     [
-        (DEEP, r"the smallest fused tile needs [\d.]+ B of L2, which has 48 B"),
-        (TURNED, "no layers are fused: none alone reads what the one before it writes"),
+        (DEEP, "--num-pes 4 --l2-bytes 48", r"fused tile needs [\d.]+ B of L2, which has 48 B"),
+        (TURNED, "--num-pes 4 --l2-bytes 48",
+         "no layers are fused: none alone reads what the one before it writes"),
+        (ROOMY, "-a eyeriss-rs", "no layers are fused: GLB does not hold what is between them"),
+        (ROOMY, "-a nvdla-cacc", "no layers are fused: CBUF does not hold what is between them"),
+        (ROOMY, "-a deep.yaml",
+         "between them the smallest fused tile needs [0-9]+ B of Glb, which has 8 B"),
     ],
-)
-def test_layers_that_cannot_be_fused_say_why(folder: Path, text: str, says: str) -> None:
+)  # fmt: skip
+def test_layers_that_cannot_be_fused_say_why(
+    folder: Path, text: str, options: str, says: str
+) -> None:
     (folder / "net.yaml").write_text(text, encoding="utf-8")
-    out = printed(f"{TILES} --num-pes 4 --l2-bytes 48")
+    chip = deep_setting(8, False).chip.to_dict()
+    (folder / "deep.yaml").write_text(yaml.safe_dump(chip), encoding="utf-8")
+    out = printed(f"search --network net.yaml -o energy --fuse tiles --workers 1 {options}")
     assert re.search(says, " ".join(out.split())), out
 
 
