@@ -100,7 +100,7 @@ def assert_optimal(
         assert bounds.sum(weights) <= min(weights.of(*one) for one in best) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", [2, 3, 5, 6])
+@pytest.mark.parametrize("seed", [2, 3, 5])
 def test_its_bound_is_the_optimum_of_all_choices_and_mappings(seed: int) -> None:
     graph, setting, counted, best = brute_of(seed)
     for objective in OBJECTIVES:

@@ -33,11 +33,6 @@ def searched(model, budget=24, seed=0, objective="edp", **options):
     return result, asked
 
 
-def test_it_spends_its_budget_and_asks_nothing_twice():
-    result, asked = searched("maestro")
-    assert result.samples == len(asked) == len(set(asked)) == 24
-
-
 def test_the_first_samples_hold_the_optimum_of_the_cheap_model():
     problem = Problem(LAYER, "edge", "edp")
     best = baselines.prove(problem).value
@@ -45,16 +40,15 @@ def test_the_first_samples_hold_the_optimum_of_the_cheap_model():
     assert result.best_value == pytest.approx(best)
 
 
-@pytest.mark.parametrize("model", ["maestro", FakeModel()], ids=["maestro", "fake"])
-def test_few_samples_do_as_well_as_hundreds_of_random_ones(model):
-    others = baselines.load("random").search(Problem(LAYER, "edge", "edp", model), 300, 0)
-    assert searched(model, 30)[0].best_value <= others.best_value
+def test_few_samples_do_as_well_as_hundreds_of_random_ones():
+    others = baselines.load("random").search(Problem(LAYER, "edge", "edp", "maestro"), 300, 0)
+    assert searched("maestro", 30)[0].best_value <= others.best_value
 
 
 def test_samples_that_the_dear_model_refuses_are_learnt_from():
     result, asked = searched(FakeModel(l1_elements=9), 40)
     assert np.isfinite(result.best_value)
-    assert len(asked) == 40
+    assert result.samples == len(asked) == len(set(asked)) == 40
 
 
 def test_a_sample_that_a_buffer_refuses_tells_how_much_the_buffer_holds():

@@ -29,7 +29,7 @@ from tests.mapper.network_brute import NetworkBrute, beside_brute, brute_of, pro
 from tests.mapper.small_networks import small
 
 
-@pytest.mark.parametrize("seed", [0, 7, 8])
+@pytest.mark.parametrize("seed", [0, 6, 7])
 def test_networks_are_as_good_as_by_brute_force(seed: int) -> None:
     graph, setting, counted, best = brute_of(seed)
     net = NetworkProblem(graph, setting, prove_here, counted)
@@ -54,7 +54,7 @@ def chain(*adds: int, rows: int = 4) -> GraphBuilder:
     return graph
 
 
-@pytest.mark.parametrize("seed", [2, 9, 14])
+@pytest.mark.parametrize("seed", [2, 9])
 def test_filters_stay_over_several_inputs_as_by_brute_force(seed: int) -> None:
     graph, setting, counted = small(seed)
     net = RepeatedProblem(graph, setting, prove_here, counted, inputs=4)
