@@ -22,7 +22,7 @@ class TestConformance(SearcherConformance):
 
     name = "proxy"
     options = QUICK | {"drafts": 100}
-    budget, tiny_budget, compared, seeds = 12, 30, 24, 1
+    budget, tiny_budget, compared, seeds = 8, 30, 20, 1
 
 
 def searched(model, budget=24, seed=0, objective="edp", **options):
