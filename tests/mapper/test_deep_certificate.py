@@ -12,7 +12,7 @@ from layers import NetworkGraph
 from mapper.certificate import KeptCertificate, check_kept
 from mapper.staying.network_result import NetworkResult
 from mapper.staying.stay_proof import StaySetting
-from tests.mapper.certificates import Lies, assert_refused, changed, in_problem
+from tests.mapper.certificates import Lies, assert_refused, changed, in_problem, scaled
 from tests.mapper.network_brute import NetworkBrute
 from tests.mapper.small_networks import Small, deep_setting, long_attention, small_chain
 from tests.mapper.test_fused_certificate import LIES as TWO_LEVEL_LIES
@@ -83,9 +83,7 @@ SAME = (
 )  # fmt: skip
 """Lies that are told of two levels, too."""
 LIES: Lies = {name: (TWO_LEVEL_LIES | STAY_LIES)[name] for name in SAME} | {
-    "a higher bound": (
-        lambda c: replace(c, value=c.value * 1.01, bound=c.bound * 1.01), "value: |bound: "
-    ),
+    "a higher bound": (scaled(value=1.01, bound=1.01), "value: |bound: "),
     "nothing is fused": (changed(groups=()), "mappings: of |mappings: there are |value: "),
     "a mapping of two levels": (
         lambda c: replace(c, mappings=(TWO_LEVELS, *c.mappings[1:])), "it is of another chip"

@@ -11,7 +11,7 @@ import pytest
 
 from mapper.certificate import Certificate, KeptCertificate, check_kept
 from mapper.staying.network_result import NetworkResult
-from tests.mapper.certificates import Lies, assert_refused, changed, in_problem
+from tests.mapper.certificates import Lies, assert_refused, changed, in_problem, scaled
 from tests.mapper.network_brute import NetworkBrute
 from tests.mapper.small_networks import Small, long_attention, small_attention, small_chain
 from tests.mapper.test_kept_certificate import LIES as KEPT_LIES
@@ -130,7 +130,7 @@ LIES: Lies = {name: KEPT_LIES[name] for name in SAME} | {
     "a group backwards": (group(first="l1", last="l0"), "groups: 'l1' to 'l0' is no chain"),
     "a longer group": (group(last="l2"), "groups: what is fused with .l.. needs .* B of L2"),
     "another group": (group(first="l1", last="l2"), "mappings: |value: |groups: "),
-    "a group twice": (lambda c: replace(c, groups=c.groups * 2), "does not come behind the group"),
+    "a group twice": (scaled(groups=2), "does not come behind the group"),
     "groups that overlap": (
         lambda c: replace(
             c, groups=(*c.groups, c.groups[0]._replace(first="l1", last="l2", filters=()))
@@ -166,11 +166,9 @@ LIES: Lies = {name: KEPT_LIES[name] for name in SAME} | {
         only(lambda one: not is_fused(one)), "bound: .* the parts' come to"
     ),
     "layers' own parts left out": (only(is_fused), "bound: .* the parts' come to"),
-    "a part's bound raised": (
-        of_fused(lambda p: replace(p, bound=p.bound * 1.01)), "shape-.*bound: .*above the value"
-    ),
+    "a part's bound raised": (of_fused(scaled(bound=1.01)), "shape-.*bound: .*above the value"),
     "a part's value and bound raised": (
-        of_fused(lambda p: replace(p, value=p.value * 1.01, bound=p.bound * 1.01)), "shape-|bound: "
+        of_fused(scaled(value=1.01, bound=1.01)), "shape-|bound: "
     ),
     "a part without a mapping": (
         of_fused(lambda p: replace(p, mapping=None, value=math.inf, bound=math.inf)), "shape-|bound"

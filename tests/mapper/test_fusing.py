@@ -24,7 +24,7 @@ from mapper.fusing.fused_network import FusedProblem
 from mapper.staying.stay_proof import StayProof
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
-from tests.mapper.commands import json_of, printed, said
+from tests.mapper.commands import json_of, printed, refused
 from tests.mapper.small_networks import deep_setting, random_tiling
 from tests.mapper.test_search_kept import NET
 
@@ -134,8 +134,7 @@ def test_the_library_answers_and_refuses(folder: Path) -> None:
         ("--set l2_bytes=null", "--fuse tiles: L2 has no capacity"),
         ("--inputs 4 --certificate net.cert", "--inputs 4: filters stay with --fuse keep, not"),
     ):
-        code, _, err = said(f"search --network net.yaml --fuse tiles {options}")
-        assert (code, says in err) == (2, True), err
+        assert says in refused(f"search --network net.yaml --fuse tiles {options}")
 
 
 TURNED = """
@@ -206,18 +205,15 @@ def test_ctrl_c_is_gone_on_from(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job's may be ignored
     with monkeypatch.context() as patched:
         patched.setattr(cls, name, stopped)
-        code, out, err = said(f"{TILES} --json --store part.sqlite")
+        assert "stopped; to go on: " in refused(f"{TILES} --json --store part.sqlite", code=1)
     signal.signal(signal.SIGINT, before)
-    assert (code, out) == (1, "")
-    assert "stopped; to go on: " in err
     assert json_of(f"{TILES} --store part.sqlite") == answer[0]
 
 
 @pytest.mark.parametrize("fuse", ["keep", "tiles", "keep -o energy"])
 def test_a_network_without_a_mapping_is_no_answer(folder: Path, fuse: str) -> None:
-    code, out, err = said(f"search --network net.yaml --workers 1 --l2-bytes 2 --fuse {fuse}")
-    assert (code, out) == (1, "")
-    assert "a layer has no mapping on this chip" in err
+    words = f"search --network net.yaml --workers 1 --l2-bytes 2 --fuse {fuse}"
+    assert "a layer has no mapping on this chip" in refused(words, code=1)
 
 
 def test_sums_over_tiles_of_keys_are_read_and_written() -> None:

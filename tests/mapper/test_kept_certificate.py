@@ -34,7 +34,7 @@ from mapper.staying.placement import Placement
 from mapper.staying.rooms import rooms_of
 from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
-from tests.mapper.certificates import Lies, assert_refused, changed, edit, in_problem
+from tests.mapper.certificates import Lies, assert_refused, changed, edit, in_problem, scaled
 from tests.mapper.commands import json_of, printed
 from tests.mapper.network_brute import NetworkBrute, Points, brute_of, prove_here
 from tests.mapper.small_networks import deep_setting
@@ -176,10 +176,8 @@ def chip_of_all(**changes: Any) -> Change:
 
 
 LIES: Lies = {
-    "a lower value": (lambda c: replace(c, value=c.value * 0.9), "value: .* the schedule comes to"),
-    "a lower value and bound": (
-        lambda c: replace(c, value=c.value / 2, bound=c.bound / 2), "value: .*the schedule comes"
-    ),
+    "a lower value": (scaled(value=0.9), "value: .* the schedule comes to"),
+    "a lower value and bound": (scaled(value=0.5, bound=0.5), "value: .*the schedule comes"),
     "a bound above the value": (lambda c: replace(c, bound=c.value * 1.1), "is above the value"),
     "another objective": (changed(objective="energy"), "value: "),
     "no prices": (changed(prices=()), "bound: .* the parts' come to"),
@@ -188,7 +186,7 @@ LIES: Lies = {
     "other prices": (changed(prices=(1e-6,)), "bound: .* the parts' come to"),
     "passes are counted, or not": (lambda c: replace(c, counted=not c.counted), "value: |bound: "),
     "less stays": (lambda c: replace(c, stays=c.stays[1:]), "value: |mappings: "),
-    "a tensor stays twice": (lambda c: replace(c, stays=c.stays * 2), "a tensor is named twice"),
+    "a tensor stays twice": (scaled(stays=2), "a tensor is named twice"),
     "what may not stay does": (changed(stays=("x",)), "'x' is no tensor that may"),
     "the last tensor stays": (
         lambda c: replace(c, stays=(*c.stays, c.graph.nodes[-1].name)), "is no tensor that may stay"
@@ -216,7 +214,7 @@ LIES: Lies = {
         lambda c: replace(c, parts=(c.parts[0].with_tree(c.parts[-1].tree), *c.parts[1:])),
         "shape-1: ",
     ),
-    "a part's bound raised": (part(lambda p: replace(p, bound=p.bound * 1.01)), "shape-1: "),
+    "a part's bound raised": (part(scaled(bound=1.01)), "shape-1: "),
     "a part without a mapping": (
         part(lambda p: replace(p, mapping=None, value=math.inf, bound=math.inf)), "shape-1: |bound"
     ),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.mapper.commands import json_of, said
+from tests.mapper.commands import json_of, refused
 from tests.mapper.edited import Edit, both, set_at
 from tests.mapper.small_networks import deep_setting
 from tests.mapper.test_fusing import CHAIN
@@ -45,13 +45,6 @@ def answered(folder: Path, text: str, options: str) -> Any:
     for name, setting in DEEP.items():
         (folder / name).write_text(yaml.safe_dump(setting.chip.to_dict()), encoding="utf-8")
     return json_of(f"search --network net.yaml --workers 1 --out out {options}")
-
-
-def refused() -> str:
-    """The one line that an answer is refused with."""
-    code, out, err = said(f"evaluate --network {FILE}")
-    assert (code, out, len(err.strip().splitlines())) == (2, "", 1), out + err
-    return err
 
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -95,7 +88,7 @@ def test_an_answer_costs_what_it_says(folder, text, options, model, fused):
         assert "Glb" in (folder / "out/report.html").read_text(encoding="utf-8")
         set_at("accelerator", "levels", 1, "bytes", 3)(answer)
         (folder / FILE).write_text(json.dumps(answer), encoding="utf-8")
-        assert "B of Glb, which has 3 B" in refused()
+        assert "B of Glb, which has 3 B" in refused(f"evaluate --network {FILE}")
 
 
 def of_all(name: str, value: Any) -> Edit:
@@ -139,4 +132,4 @@ def test_edited_answers_are_refused_in_one_line(folder: Path) -> None:
         changed = json.loads(json.dumps(answer))
         edit(changed)
         path.write_text(json.dumps(changed), encoding="utf-8")
-        assert re.search(says, err := refused()), (number, says, err)
+        assert re.search(says, err := refused(f"evaluate --network {FILE}")), (number, says, err)
