@@ -50,7 +50,7 @@ def test_rows_stand_agent_by_agent(problem):
 
 
 def test_the_command_explains_stored_runs(tmp_path):
-    store, picture = tmp_path / "runs.sqlite", tmp_path / "evolution.png"
+    store, picture = tmp_path / "runs.sqlite", tmp_path / "evolution.svg"
     words = "compare -l mobilenetv2.7,mlp.2 -o edp -m ga,random --budget 150 --seeds 1 --timeout 0"
     printed(f"{words} --workers 1 --store {store}")
     both = f"explain 1 --beside 2 --store {store}"
