@@ -97,11 +97,10 @@ def test_verbose_shows_every_figure_with_its_bound() -> None:
         assert words in out
 
 
-def test_nothing_is_written_without_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_nothing_is_written_without_out(folder: Path) -> None:
     code, _, err = search("--json")
     assert (code, err) == (0, "")
-    assert list(tmp_path.iterdir()) == []
+    assert list(folder.iterdir()) == []
 
 
 def test_out_holds_the_last_mapping_that_evaluates_to_the_same_cost(tmp_path: Path) -> None:
