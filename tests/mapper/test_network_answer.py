@@ -28,10 +28,9 @@ layers:
   - {name: softmax, kind: norm, inputs: [scores], shape: [1, 16]}
   - {name: context, kind: gemm, M: 1, N: 1, K: 16, inputs: [softmax, value]}
 """
+pytestmark = pytest.mark.usefixtures("folder")
 FILE = "out/network.json"
 TINY = "--l2-bytes 14 --num-pes 1 --l1-bytes 8 --cost-model-option double_buffer=false"
-
-
 SHORT = CHAIN.replace("24", "8").replace("22", "6")
 DEEP = {
     "whole.yaml": deep_setting(300, True), "apart.yaml": deep_setting(300, False),
@@ -45,9 +44,6 @@ def answered(folder: Path, text: str, options: str) -> Any:
     for name, setting in DEEP.items():
         (folder / name).write_text(yaml.safe_dump(setting.chip.to_dict()), encoding="utf-8")
     return json_of(f"search --network net.yaml --workers 1 --out out {options}")
-
-
-pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.parametrize(
