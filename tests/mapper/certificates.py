@@ -59,17 +59,19 @@ def changed(**fields: Any) -> Callable[[Any], Any]:
     return lambda c: replace(c, **fields)
 
 
+def scaled(**factors: float) -> Callable[[Any], Any]:
+    """A change of its own fields by factors."""
+    return lambda c: replace(c, **{name: by * getattr(c, name) for name, by in factors.items()})
+
+
 def in_problem(**fields: Any) -> Callable[[Certificate], Certificate]:
     """A change of the problem."""
     return lambda c: replace(c, problem=replace(c.problem, **fields))
 
 
 LIES: Lies = {
-    "a higher bound": (lambda c: replace(c, bound=c.bound * 1.01), "is above the value"),
-    "a lower value": (
-        lambda c: replace(c, value=c.value * 0.9, bound=c.bound * 0.9),
-        r"value: .* is claimed, the model gives",
-    ),
+    "a higher bound": (scaled(bound=1.01), "is above the value"),
+    "a lower value": (scaled(value=0.9, bound=0.9), "value: .* is claimed, the model gives"),
     "a smaller space": (lambda c: replace(c, size=c.size // 2), "mappings are claimed"),
     "a proof that is cut": (lambda c: replace(c, tree=c.tree[:-1]), "some (boxes )?are missing"),
     "a proof with more": (

@@ -32,6 +32,14 @@ def printed(line: str, *more: str, code: int = 0) -> str:
     return out
 
 
+def refused(line: str, *more: str, code: int = 2) -> str:
+    """What a command says that ends with another code and prints nothing; a line where it is 2."""
+    ended, out, err = said(line, *more)
+    assert (ended, out) == (code, ""), out + err
+    assert code != 2 or err.count("\n") == 1, err
+    return err
+
+
 def json_of(line: str, *more: str) -> Any:
     """What a command that ends well prints as JSON."""
     return json.loads(printed(line, *more, "--json"))

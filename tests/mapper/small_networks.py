@@ -1,6 +1,7 @@
 """Random small networks, and settings in which all of their mappings can be enumerated."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,9 @@ from layers.graph_builder import GraphBuilder
 from mapper.fusing.fused_group import FusedGroup, FusedTiling, groups_of
 from mapper.staying.shape_facts import ENERGY
 from mapper.staying.stay_proof import StaySetting
+
+Small = Callable[[int], tuple[NetworkGraph, StaySetting]]
+"""A network and its setting by a seed."""
 
 
 def random_network(rng: np.random.Generator, residual: bool) -> NetworkGraph:

@@ -27,6 +27,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 OUTSIDE = '''
 from dataclasses import dataclass
+import numpy as np
 from baselines import BaseSearcher
 
 @dataclass(frozen=True)
@@ -41,10 +42,9 @@ class Climber(BaseSearcher):
         best = problem.space.sample(1, int(rng.integers(2**31)))
         value = problem.evaluate(best).values[0]
         while True:
-            near = best.repeat(40, axis=0)
-            for row in near:
-                place = rng.integers(len(row))
-                row[place] = rng.integers(problem.space.nvec[place])
+            near = best.repeat(100, axis=0)
+            places = rng.integers(near.shape[1], size=100)
+            near[np.arange(100), places] = rng.integers(problem.space.nvec[places])
             values = problem.evaluate(near).values
             if values.min() <= value:
                 best, value = near[[values.argmin()]], values.min()

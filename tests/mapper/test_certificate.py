@@ -1,8 +1,12 @@
-"""Certificates: they hold, their checker finds every lie, and it runs nothing of the solver."""
+"""Certificates: they hold, their checker finds every lie, and it runs nothing of the solver.
+
+On chips of two levels and on lists of levels.
+"""
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +16,21 @@ import pytest
 import baselines
 import layers
 from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER
-from baselines.optimal import proving
-from cost_models import Accelerator
+from baselines.optimal import chain_proving, proving
+from benchmarks.chain_problems import random_problem
+from benchmarks.edits.problems import deep_specs
+from cost_models import CHAINS, Accelerator, ChainMapping
 from layers import Layer
 from mapper import certificate as package
-from mapper.certificate import Certificate, check_certificate
+from mapper.certificate import (
+    Certificate,
+    CertificateError,
+    check_certificate,
+    looks,
+    read_certificate,
+)
 from mapper.certificate.replay import Grid
+from mapper.search.problem_spec import ProblemSpec
 from tests.mapper import certificates
 from tests.mapper.certificates import (
     EDGE,
@@ -45,16 +58,35 @@ FEW = Layer("few", "CONV", 2, 2, 3, 3, 2, 2)
 SMALL = Accelerator(2, 64, 400, 2, 1)
 
 
+SEEDS = (3, 5, 7, 8, 22)
+"""Random problems of one to three memories."""
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _few_first_samples() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(proving, "FIRST_SAMPLES", 100)
+        patch.setattr(chain_proving, "FIRST_SAMPLES", 100)
         yield
 
 
-@pytest.fixture(scope="module")
-def good() -> Certificate:
-    return certified(spec_of(layers.parse("mobilenetv2.2")))
+@cache
+def good(levels: str) -> Certificate:
+    """Of a chip of two levels, or of a list: that one's proof chooses tiles and evaluates some."""
+    if levels == "two":
+        return certified(spec_of(layers.parse("mobilenetv2.2")))
+    return certified(random_spec(5, 5_000))
+
+
+both = pytest.mark.parametrize("levels", ["two", "list"])
+"""Chips of two levels and lists of levels."""
+
+
+def random_spec(seed: int, most: int, **more: Any) -> ProblemSpec:
+    problem = random_problem(seed, 1_000, most)
+    options = dict(problem.cost_model.options)
+    more |= {"objective": problem.objective.name, "cost_model_options": options}
+    return spec_of(problem.layer, problem.accelerator, **more)
 
 
 SPECS = {
@@ -84,12 +116,24 @@ def test_a_proof_gives_a_certificate_that_holds(name: str) -> None:
     assert certificate.value == pytest.approx(truth, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_certificates_hold_beside_enumeration_and_simulator(seed: int) -> None:
+    tiles = ("balanced", "divisors", "any")[seed % 3]
+    certificate = certified(random_spec(seed, 10_000, space={"tiles": tiles}))
+    checked = check_certificate(certificate)
+    assert checked.size == checked.beside.enumerated == certificate.size
+    assert (checked.beside.simulated > 100) == (certificate.problem.layer.macs <= looks.MOST_MACS)
+    assert checked.gap == 0
+    assert 0 <= checked.alone <= checked.ruled_out <= checked.boxes
+
+
 def test_a_proof_that_was_stopped_certifies_its_gap() -> None:
     certificate = certified(spec_of(layers.parse("mobilenetv2.2")), gap=0.2)
-    checked = check_certificate(certificate)
-    assert 0 < checked.gap <= 0.2 + 1e-9
+    assert 0 < check_certificate(certificate).gap <= 0.2 + 1e-9
     boundless = certified(spec_of(layers.parse("mobilenetv2.2")), timeout=0.0)
     assert check_certificate(boundless).gap > 0
+    deep = certified(good("list").problem, boxes=1)
+    assert check_certificate(deep).gap == pytest.approx(deep.value / deep.bound - 1)
 
 
 def test_an_empty_space_is_certified() -> None:
@@ -100,8 +144,29 @@ def test_an_empty_space_is_certified() -> None:
     assert check_certificate(certificate).ruled_out == len(certificate.tree)
 
 
-def test_a_file_keeps_a_certificate_bit_by_bit(good: Certificate, tmp_path: Path) -> None:
-    assert_kept(good, tmp_path)
+def test_an_empty_space_is_certified_by_its_limit() -> None:
+    certificate = certified(deep_specs()[2])
+    assert certificate.mapping is None
+    checked = check_certificate(certificate)
+    assert checked.limits == {"buffers and limits": checked.ruled_out}
+    with pytest.raises(CertificateError, match="there is none, but a value"):
+        check_certificate(replace(certificate, value=1.0, bound=1.0))
+    free = in_problem(limits={})(certificate)
+    with pytest.raises(CertificateError, match=r"ruled out whose bound|is feasible"):
+        check_certificate(free)
+
+
+def test_one_holds_that_lists_boxes_which_bounds_rule_out_by_now() -> None:
+    older = read_certificate(Path(__file__).parents[1] / "hostile" / "rows" / "levels.cert")
+    checked = check_certificate(older)
+    assert checked.ruled_out == checked.boxes
+    assert checked.gap == 0
+
+
+@both
+def test_a_file_keeps_a_certificate_bit_by_bit(levels: str, tmp_path: Path) -> None:
+    assert good(levels).version == (1 if levels == "two" else 2)
+    assert_kept(good(levels), tmp_path)
 
 
 def all_ruled_out(good: Certificate) -> Certificate:
@@ -140,13 +205,61 @@ LIES: Lies = certificates.LIES | {
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_no_lie_passes(lie: str, good: Certificate) -> None:
-    assert_refused(check_certificate, LIES[lie], good)
+def other_entry(**fields: Any) -> Callable[[Certificate], Certificate]:
+    def change(good: Any) -> Certificate:
+        first = replace(good.mapping.entries[0], **fields)
+        return replace(good, mapping=ChainMapping((first, *good.mapping.entries[1:])))
+
+    return change
 
 
-def test_a_worse_mapping_with_its_own_value_does_not_pass(good: Certificate) -> None:
-    assert_no_optimum(good, 1.01)
+def list_emptied(good: Certificate) -> Certificate:
+    """The proof with the boxes of its first choice of tiles left out."""
+    words = good.tree.tolist()
+    place = words.index(2) + 1
+    assert words[place] > 0
+    return replace(good, tree=np.array([*words[:place], 0], np.uint32))
+
+
+RULED_OUT = "a way of spreading units is ruled out whose bound"
+LIST_LIES: Lies = certificates.LIES | {
+    "all ruled out by the own relaxation": (
+        lambda c: replace(c, tree=np.zeros_like(c.tree)), RULED_OUT
+    ),
+    "all ruled out by energy": (lambda c: replace(c, tree=np.ones_like(c.tree)), RULED_OUT),
+    "boxes left out": (list_emptied, "a box is ruled out whose bound"),
+    "a number without meaning": (
+        lambda c: replace(c, tree=np.full_like(c.tree, 9)), "9 has no meaning"
+    ),
+    "another chip": (in_problem(accelerator=CHAINS["simba"]), "mappings are claimed"),
+    "a level's name": (other_entry(level="Elsewhere"), "mapping: it is not one of the chip"),
+    "a tile too large": (other_entry(tiles={"K": 1 << 20}), "mapping: it is not in the space"),
+    "another depth": (
+        lambda c: replace(c, mapping=ChainMapping(c.mapping.entries[:-1])),
+        "mapping: it is not one of the chip",
+    ),
+    "an area that knows two levels": (
+        in_problem(cost_model_options={"area": "maestro", "energy": "cacti"}),
+        "problem: area=maestro",
+    ),
+    "an uneven space": (
+        in_problem(space={"uneven": True}),
+        "mappings are claimed|certificates are of the default space",
+    ),
+}  # fmt: skip
+
+
+TOLD = {"two": LIES, "list": LIST_LIES}
+
+
+@pytest.mark.parametrize(("levels", "lie"), [(of, lie) for of in TOLD for lie in TOLD[of]])
+def test_no_lie_passes(levels: str, lie: str) -> None:
+    assert_refused(check_certificate, TOLD[levels][lie], good(levels))
+
+
+@both
+def test_a_worse_mapping_does_not_pass_as_the_optimum(levels: str) -> None:
+    assert_no_optimum(good(levels), 1.01)
 
 
 def test_the_checker_runs_nothing_of_the_solver() -> None:
@@ -168,3 +281,9 @@ def test_the_command_line_writes_and_checks_certificates(tmp_path: Path) -> None
     assert "✗" in checked
     assert "7 mappings are claimed" in checked
     assert '"holds": false' in printed(f"validate --certificate {path} --json", code=1)
+    printed(f"search -l gemm:M=16,N=32,K=32 -a simba --certificate {path}")
+    assert path.stat().st_size < 1_000_000
+    checked = printed(f"validate --certificate {path}")
+    assert " on simba: " in checked
+    assert "the checker's own relaxation rules out" in checked
+    assert "20,000 random mappings: none is below the bound" in checked

@@ -33,13 +33,12 @@ def test_what_is_found_is_a_file_that_costs_as_much(chip: str, tmp_path: Path) -
     assert manifest["problem"]["accelerator"] == CHAINS[chip].to_dict()
 
 
-def test_a_folder_of_results_is_reported_with_the_front(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_of_results_is_reported_with_the_front(folder: Path) -> None:
     printed("search --network mlp -a simba --method random --budget 200 --out out")
     sweep = "--sweep levels.InputBuffer.bytes=8k,16k --timeout 0 --workers 1"
     printed(f"explore --network mlp -a simba {sweep} --out out")
     printed("report out --out page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (folder / "page.html").read_text(encoding="utf-8")
     assert "accelerator simba" in page
     assert "InputBuffer.bytes 8 kB" in page
 

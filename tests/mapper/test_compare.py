@@ -113,11 +113,6 @@ def test_tables_name_cost_model_and_accelerator_and_what_is_missing(summary):
     assert "none failed: it broke" in values.notes
 
 
-def test_every_format_shows_every_method(summary):
-    for form in FORMATS.values():
-        assert all(method in form([summary]) for method in ("good", "poor"))
-
-
 def test_a_terminal_shows_the_gaps_first_and_the_rest_on_request(summary):
     short, whole = as_terminal([summary]), as_terminal([summary], every=True)
     assert short.startswith("Gap, ")

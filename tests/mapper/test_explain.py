@@ -5,7 +5,7 @@ from maestro_env import Problem
 from mapper.clustering import Assignment
 from mapper.explaining.evolution import explain
 from mapper.marl.agents import choosing
-from tests.mapper.commands import json_of, printed, said
+from tests.mapper.commands import json_of, printed, refused
 
 
 @pytest.fixture(scope="module")
@@ -50,14 +50,14 @@ def test_rows_stand_agent_by_agent(problem):
 
 
 def test_the_command_explains_stored_runs(tmp_path):
-    store, picture = tmp_path / "runs.sqlite", tmp_path / "evolution.png"
+    store, picture = tmp_path / "runs.sqlite", tmp_path / "evolution.svg"
     words = "compare -l mobilenetv2.7,mlp.2 -o edp -m ga,random --budget 150 --seeds 1 --timeout 0"
     printed(f"{words} --workers 1 --store {store}")
     both = f"explain 1 --beside 2 --store {store}"
     assert [len(run["parameters"]) for run in json_of(both)] == [15, 15]
-    _, _, err = said(f"explain 1 --beside 3 --store {store}")
-    assert "searches mlp.2, run 1 searches mobilenetv2.7" in err
-    assert said(f"explain 9 --store {store}")[0] == 2
+    other = refused(f"explain 1 --beside 3 --store {store}")
+    assert "searches mlp.2, run 1 searches mobilenetv2.7" in other
+    refused(f"explain 9 --store {store}")
     pytest.importorskip("matplotlib", reason="needs the extra viz")
     assert "all settled after" in printed(f"{both} --plot {picture}")
     assert picture.stat().st_size > 1000

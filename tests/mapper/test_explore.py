@@ -21,7 +21,7 @@ from mapper.explore.mapping_pool import NetworkPoint, ShapeOffer
 from mapper.explore.mapping_rows import rows_of
 from mapper.explore.network_hull import LayerFloor
 from mapper.report.explore_page import render_page
-from tests.mapper.commands import json_of, printed, said
+from tests.mapper.commands import json_of, printed, refused, said
 
 SWEEP = "explore --network mlp --pes 16,64 --l1 64,256 --l2 4k --workers 1"
 CHIP = """
@@ -34,15 +34,12 @@ levels:
 PATHS = ("levels.Weights.bytes", "levels.Glb.fanout.axes")
 DEEP = (
     "explore --network mlp -a c.yaml --workers 1 --timeout 0.1 "
-    f"--sweep {PATHS[0]}=256..1k --sweep {PATHS[1]}=4x2,8x4"
+    f"--sweep {PATHS[0]}=256,512 --sweep {PATHS[1]}=4x2,8x4"
 )
 FILES = "--csv all.csv --plot front.svg --page front.html --out out"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def swept(words, folder):
@@ -70,8 +67,7 @@ def test_the_command_proves_its_front_and_goes_on(folder):
         ("--max-area 0.001mm2", "No design of 4 meets"),
         ("--max-power 1uW", "the least has"),
     ):
-        code, _, err = said(f"{SWEEP} {limit}")
-        assert (code, says in err) == (1, True)
+        assert says in refused(f"{SWEEP} {limit}", code=1)
     assert "designs that no other one beats in edp and area" in printed(SWEEP)
 
 
@@ -110,9 +106,9 @@ def test_a_list_of_levels_is_swept_by_its_fields(folder):
     (folder / "c.yaml").write_text(CHIP, encoding="utf-8")
     first, rows, page = swept(DEEP, folder)
     designs = {row["design"] for row in rows}
-    assert first["designs"] == len(designs) == 6
+    assert first["designs"] == len(designs) == 4
     assert "Weights.bytes 256 B, Glb.fanout.axes 8x4" in designs
-    assert {row[PATHS[0]] for row in rows} == {"256", "512", "1024"}
+    assert {row[PATHS[0]] for row in rows} == {"256", "512"}
     assert {row[PATHS[1]] for row in rows} == {"4x2", "8x4"}
     for row in first["front"]:
         assert row["least_edp_cycles_nj"] <= row["edp_cycles_nj"]

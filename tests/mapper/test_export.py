@@ -137,10 +137,29 @@ def test_timeloop_gets_the_kind_of_dram():
         assert f"type: {kind}" in files_for("timeloop", source)["arch.yaml"]
 
 
-@pytest.mark.parametrize("tool", GENERAL)
-@pytest.mark.parametrize("chip", [CHIP, EYERISS], ids=["short", "eyeriss"])
-def test_every_tool_gets_files_that_can_be_read(tool, chip):
-    source = ExportSource(LAYER, chip, MAPPING if chip is CHIP else ROWS)
+WHOLE = dict.fromkeys("KCYXRS", 1)
+SOURCES = [
+    ExportSource(LAYER, CHIP, MAPPING),
+    ExportSource(LAYER, EYERISS, ROWS),
+    *(
+        ExportSource(
+            layers.parse(text), CHIP, Mapping(MAPPING.orders, ("C", "Y"), (WHOLE, WHOLE), 4)
+        )
+        for text in (
+            "dsconv:C=8,Y=10,X=10,R=3,S=3",
+            "gemm:M=16,N=24,K=12,batch=2",
+            "conv:K=4,C=6,Y=13,X=13,R=3,S=3,stride=2",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "tool"),
+    # MAESTRO's directives have no batch
+    [(one, tool) for one in SOURCES for tool in GENERAL if one.layer.N == 1 or tool != "maestro"],
+)
+def test_every_tool_gets_files_that_can_be_read(source, tool):
     texts = files_for(tool, source, pad=True)
     assert texts == files_for(tool, source, pad=True)
     for name, text in texts.items():
@@ -148,22 +167,7 @@ def test_every_tool_gets_files_that_can_be_read(tool, chip):
             assert yaml.load(text, Loose)
         elif name == "mapping.m":
             ((layer, _),) = parse_network(text)
-            assert layer.macs == LAYER.macs
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "dsconv:C=8,Y=10,X=10,R=3,S=3",
-        "gemm:M=16,N=24,K=12,batch=2",
-        "conv:K=4,C=6,Y=13,X=13,R=3,S=3,stride=2",
-    ],
-)
-def test_layers_of_other_kinds(text):
-    whole = dict.fromkeys("KCYXRS", 1)
-    mapping = Mapping(("KCYXRS", "KCYXRS"), ("C", "Y"), (whole, whole), 4)
-    for tool in ("zigzag", "timeloop", "accelforge"):
-        assert files_for(tool, ExportSource(layers.parse(text), CHIP, mapping), pad=True)
+            assert layer.macs == source.layer.macs
 
 
 def test_zigzag_counts_three_levels_as_the_exact_model_or_by_named_rules():
@@ -176,22 +180,22 @@ def test_zigzag_counts_three_levels_as_the_exact_model_or_by_named_rules():
 
 
 def test_zigzag_gives_the_energy_and_cycles_of_the_exact_model():
-    rows = list(export_costs.compare(list(export_cases.exports(60, 0, 2))))
-    assert len(rows) == 60
+    rows = export_costs.compare(list(export_cases.exports(20, 0, 2)))
+    assert len(rows) == 20
     assert all(export_costs.reproduced(row) for row in rows)
-    assert sum(abs(row["energy_ratio"] - 1) <= 0.01 for row in rows) >= 48
-    assert sum(abs(row["cycles_ratio"] - 1) <= 0.10 for row in rows) >= 51
-    assert sum(export_costs.WAITS in row["cycles_cause"] for row in rows) == 1
+    assert sum(abs(row["energy_ratio"] - 1) <= 0.01 for row in rows) >= 16
+    assert sum(abs(row["cycles_ratio"] - 1) <= 0.10 for row in rows) >= 17
 
 
-@pytest.mark.parametrize("name", ["export-costs", "export-costs-two"])
-def test_the_tables_of_costs_have_both_tools_and_nothing_unexplained(name):
+@pytest.mark.parametrize(("name", "waits"), [("export-costs", 0), ("export-costs-two", 1)])
+def test_the_tables_of_costs_have_both_tools_and_nothing_unexplained(name, waits):
     rows = [
         {key: float(text) if text[:1].isdigit() else text for key, text in row.items()}
         for row in known(DATA / f"{name}.csv")
     ]
     assert Counter(row["tool"] for row in rows) == {"zigzag": 60, "accelforge": 60}
     assert all(export_costs.reproduced(row) for row in rows)
+    assert sum(export_costs.WAITS in row["cycles_cause"] for row in rows) == waits
 
 
 def test_the_table_of_counts_has_three_hundred_mappings_and_nothing_unexplained():

@@ -17,7 +17,7 @@ from layers import TENSORS, Layer, NetworkGraph
 from layers.graph_builder import GraphBuilder
 from mapper.export.fused_accelforge import ForgeSequential, FusedNests, fused_files, fused_nodes
 from mapper.export.loop_nest import ExportError
-from tests.mapper.commands import printed, said
+from tests.mapper.commands import printed, refused, said
 from tests.mapper.test_export import DATA, Loose
 from tests.mapper.test_fusing import CHAIN
 from tests.mapper.test_network_answer import LONG, TINY
@@ -182,19 +182,6 @@ layers:
   - {name: context, kind: gemm, M: 7, N: 2, K: 6, inputs: [softmax, value]}
 """
 EXPORT = "export out --to accelforge --out files"
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def refused(line: str) -> str:
-    """The one line that a command ends with."""
-    code, out, err = said(line)
-    assert (code, out, err.count("\n")) == (2, "", 1), err
-    return err
 
 
 def search(folder: Path, text: str, options: str) -> None:

@@ -36,19 +36,19 @@ def test_a_tile_computes_and_reads_what_hand_says(keep: bool) -> None:
     assert (often.outputs, often.reads) == COLUMNS[keep]
 
 
-def little(taps: Sequence[int], rows: int, columns: int) -> FusedGroup:
-    """A chain of convolutions as long as FSRCNN, with few elements."""
+def little(taps: Sequence[int], rows: int, columns: int, **longest: int) -> FusedGroup:
+    """The longest group of a chain of convolutions with few elements."""
     nodes = GraphBuilder()
     at = nodes.source("x", (1, 1, rows, columns))
     for number, size in enumerate(taps):
         at = nodes.mac(Layer(f"l{number}", "CONV", 1, 1, rows, columns, size, size), at)
         rows, columns = rows - size + 1, columns - size + 1
-    return groups_of(nodes.graph(), load_chip("edge"), longest=len(taps))[0][-1]
+    return groups_of(nodes.graph(), load_chip("edge"), **longest)[0][-1]
 
 
 @pytest.mark.parametrize("keep", KEPT.values(), ids=KEPT)
 def test_nine_layers_compute_and_hold_what_their_execution_does(keep: tuple[bool, bool]) -> None:
-    group = little((1, 5, 1, 3, 3, 3, 3, 1, 3), 21, 24)
+    group = little((1, 5, 1, 3, 3, 3, 3, 1, 3), 21, 24, longest=9)
     assert len(group.layers) == 9
     for tile in ((1, 1), (2, 5), (7, 3), (7, 10)):
         plans = (
@@ -59,12 +59,8 @@ def test_nine_layers_compute_and_hold_what_their_execution_does(keep: tuple[bool
 
 
 def test_groups_have_four_layers_or_as_many_as_is_said() -> None:
-    nodes = GraphBuilder()
-    at = nodes.source("x", (1, 1, 9, 9))
-    for number in range(6):
-        at = nodes.mac(Layer(f"l{number}", "CONV", 1, 1, 9, 9, 1, 1), at)
-    assert len(groups_of(nodes.graph(), load_chip("edge"))[0][-1].layers) == 4
-    assert len(groups_of(nodes.graph(), load_chip("edge"), longest=6)[0][-1].layers) == 6
+    assert len(little((1,) * 6, 9, 9).layers) == 4
+    assert len(little((1,) * 6, 9, 9, longest=6).layers) == 6
 
 
 def test_a_part_in_local_costs_what_hand_says() -> None:

@@ -4,36 +4,29 @@ import math
 import os
 import re
 import signal
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import cost_models
 import layers
 import marl_mapper
 from cost_models import Accelerator, load_chip, rescaling_cost
-from layers import Layer, NetworkGraph
 from layers.network_graph import operand_sizes
 from mapper.fusing.axis_plan import balanced_tiles
 from mapper.fusing.fused_execution import differences
 from mapper.fusing.fused_group import groups_of
 from mapper.fusing.fused_network import FusedProblem
-from mapper.fusing.group_costs import GroupTilings
-from mapper.fusing.part_floors import least_cycles
-from mapper.staying.shape_facts import ENERGY
-from mapper.staying.stay_proof import StayProof, StaySetting
+from mapper.staying.stay_proof import StayProof
 from mapper.staying.stay_schedule import Groups, schedule
 from marl_mapper import LibraryError
-from tests.mapper.commands import json_of, printed, said
-from tests.mapper.network_brute import NetworkBrute, beside_brute, prove_here
-from tests.mapper.small_networks import long_attention, random_tiling, small_attention, small_chain
+from tests.mapper.commands import json_of, printed, refused
+from tests.mapper.small_networks import deep_setting, random_tiling
 from tests.mapper.test_search_kept import NET
-
-Small = Callable[[int], tuple[NetworkGraph, StaySetting]]
 
 
 def test_tilings_compute_and_hold_what_their_execution_does() -> None:
@@ -49,52 +42,6 @@ def test_tilings_compute_and_hold_what_their_execution_does() -> None:
             ]
 
 
-@pytest.mark.parametrize(
-    ("small", "seed"),
-    [
-        *((small_chain, n) for n in (2, 9)),
-        *((small_attention, n) for n in (11, 15)),
-        *((long_attention, n) for n in (1, 6)),
-    ],
-)
-def test_networks_are_as_good_as_by_brute_force(small: Small, seed: int) -> None:
-    graph, setting = small(seed)
-    net = FusedProblem(graph, setting, prove_here)
-    best = NetworkBrute(graph, setting, fused=True).best()
-    for found, least in beside_brute(net, best):
-        assert found.value == pytest.approx(least, rel=1e-9)
-        assert found.gap == 0
-        assert found.energy * found.latency == pytest.approx(
-            sum(step.energy for step in found.steps) * sum(step.latency for step in found.steps)
-        )
-    fused = [step.fused for step in net.sum(ENERGY).steps if step.fused]
-    assert fused
-    if small is long_attention:
-        assert {one.keys for one in fused} == {2}
-
-
-@pytest.mark.parametrize(
-    ("small", "seed"),
-    [*((small_chain, n) for n in range(3)), (small_attention, 11), (long_attention, 6)],
-)
-def test_no_tiling_is_below_its_floor(small: Small, seed: int) -> None:
-    graph, setting = small(seed)
-    brute = NetworkBrute(graph, setting)
-    for group in groups_of(graph, setting.chip)[0]:
-        tilings = GroupTilings(setting, group, frozenset(), counted=False)
-        energies, latencies = tilings.floors
-        for number in np.flatnonzero(tilings.taken < 8 * (setting.chip.l2_bytes or 0)).tolist():
-            energy, latency = brute.least_of(tilings, tilings.tiling(number))
-            assert energies[number] <= energy * (1 + 1e-12)
-            assert latencies[number] <= latency * (1 + 1e-12)
-
-
-def test_cycles_are_those_of_the_best_spread() -> None:
-    layer = Layer("", "CONV", 6, 1, 5, 4, 1, 1)
-    found = least_cycles(layer, np.array([5]), np.array([4]), Accelerator(8, 64, 64))
-    assert found.tolist() == [[min(6 * 5 * 1, 3 * 1 * 5, 6 / 6 * 5 * 4, 2 * 2 * 5, 3 * 5)]]
-
-
 def test_groups_are_of_layers_that_nobody_else_reads() -> None:
     graph = layers.graph_of("mobilenetv2")
     found = groups_of(graph, load_chip("edge"))
@@ -106,6 +53,14 @@ def test_groups_are_of_layers_that_nobody_else_reads() -> None:
     heads = groups_of(layers.graph_of("bert_base"), load_chip("edge"))
     every = [group for groups in heads.values() for group in groups]
     assert {(len(group.layers), group.nodes) for group in every} == {(2, 3), (2, 2)}
+
+
+def test_a_level_that_holds_filters_apart_fuses_nothing() -> None:
+    """Nor on two levels: what lies between layers would take the capacity of filters."""
+    graph = layers.graph_of("mobilenetv2")
+    assert groups_of(graph, load_chip("simba"))
+    for chip in ("eyeriss-rs", "eyeriss", "gemmini-16"):
+        assert not groups_of(graph, load_chip(chip))
 
 
 def test_balanced_tiles_are_the_largest_parts() -> None:
@@ -131,13 +86,6 @@ layers:
 TILES = "search --network net.yaml -o energy --fuse tiles --workers 1 --l2-bytes 2000"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "net.yaml").write_text(CHAIN, encoding="utf-8")
-    return tmp_path
-
-
 @pytest.fixture(scope="module")
 def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, str]:
     """The answer for a chain as JSON and as text, and its page."""
@@ -147,6 +95,12 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, str]:
         patch.chdir(place)
         found, text = json_of(f"{TILES} --out out"), printed(f"{TILES} --out out")
     return found, text, (place / "out/report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def folder(folder: Path) -> Path:
+    (folder / "net.yaml").write_text(CHAIN, encoding="utf-8")
+    return folder
 
 
 @pytest.mark.usefixtures("folder")
@@ -176,9 +130,11 @@ def test_the_library_answers_and_refuses(folder: Path) -> None:
     assert found.best.value <= found.keep.value
     with pytest.raises(LibraryError, match="fuse: got 'all', expected keep or tiles"):
         marl_mapper.map_network("net.yaml", fuse="all")
-    code, _, err = said("search --network net.yaml --fuse tiles --set l2_bytes=null")
-    assert code == 2
-    assert "--fuse tiles: L2 has no capacity" in err
+    for options, says in (
+        ("--set l2_bytes=null", "--fuse tiles: L2 has no capacity"),
+        ("--inputs 4 --certificate net.cert", "--inputs 4: filters stay with --fuse keep, not"),
+    ):
+        assert says in refused(f"search --network net.yaml --fuse tiles {options}")
 
 
 TURNED = """
@@ -195,16 +151,28 @@ layers:
 """
 
 
+ROOMY = CHAIN.replace("24", "6").replace("22", "4")
+
+
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "options", "says"),
     [
-        (DEEP, r"the smallest fused tile needs [\d.]+ B of L2, which has 48 B"),
-        (TURNED, "no layers are fused: none alone reads what the one before it writes"),
+        (DEEP, "--num-pes 4 --l2-bytes 48", r"fused tile needs [\d.]+ B of L2, which has 48 B"),
+        (TURNED, "--num-pes 4 --l2-bytes 48",
+         "no layers are fused: none alone reads what the one before it writes"),
+        (ROOMY, "-a eyeriss-rs", "no layers are fused: GLB does not hold what is between them"),
+        (ROOMY, "-a nvdla-cacc", "no layers are fused: CBUF does not hold what is between them"),
+        (ROOMY, "-a deep.yaml",
+         "between them the smallest fused tile needs [0-9]+ B of Glb, which has 8 B"),
     ],
-)
-def test_layers_that_cannot_be_fused_say_why(folder: Path, text: str, says: str) -> None:
+)  # fmt: skip
+def test_layers_that_cannot_be_fused_say_why(
+    folder: Path, text: str, options: str, says: str
+) -> None:
     (folder / "net.yaml").write_text(text, encoding="utf-8")
-    out = printed(f"{TILES} --num-pes 4 --l2-bytes 48")
+    chip = deep_setting(8, False).chip.to_dict()
+    (folder / "deep.yaml").write_text(yaml.safe_dump(chip), encoding="utf-8")
+    out = printed(f"search --network net.yaml -o energy --fuse tiles --workers 1 {options}")
     assert re.search(says, " ".join(out.split())), out
 
 
@@ -237,18 +205,15 @@ def test_ctrl_c_is_gone_on_from(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job's may be ignored
     with monkeypatch.context() as patched:
         patched.setattr(cls, name, stopped)
-        code, out, err = said(f"{TILES} --json --store part.sqlite")
+        assert "stopped; to go on: " in refused(f"{TILES} --json --store part.sqlite", code=1)
     signal.signal(signal.SIGINT, before)
-    assert (code, out) == (1, "")
-    assert "stopped; to go on: " in err
     assert json_of(f"{TILES} --store part.sqlite") == answer[0]
 
 
 @pytest.mark.parametrize("fuse", ["keep", "tiles", "keep -o energy"])
 def test_a_network_without_a_mapping_is_no_answer(folder: Path, fuse: str) -> None:
-    code, out, err = said(f"search --network net.yaml --workers 1 --l2-bytes 2 --fuse {fuse}")
-    assert (code, out) == (1, "")
-    assert "a layer has no mapping on this chip" in err
+    words = f"search --network net.yaml --workers 1 --l2-bytes 2 --fuse {fuse}"
+    assert "a layer has no mapping on this chip" in refused(words, code=1)
 
 
 def test_sums_over_tiles_of_keys_are_read_and_written() -> None:

@@ -67,8 +67,8 @@ def test_entries_of_other_levels_are_refused():
         changes_between(layers.parse("resnet18.2"), chip, (deep, FIRST))
 
 
-def test_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("folder")
+def test_the_command():
     for seed in "12":
         words = f"search -l mlp.2 --method random --budget 20 --seed {seed} --out {seed}"
         printed(f"{words} --no-proof")

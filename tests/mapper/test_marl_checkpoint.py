@@ -16,6 +16,8 @@ torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 from mapper.marl.checkpoint import POLICIES, SEARCH, CheckpointError
 
+BUDGET = 400
+
 
 def interrupted(tmp_path, after, **options):
     """Samples of a search that stops once, as a killed process does, and continues."""
@@ -24,7 +26,7 @@ def interrupted(tmp_path, after, **options):
         pass
 
     path = tmp_path / "state.pt"
-    searcher = baselines.load("marl", checkpoint=str(path), checkpoint_every=100, **options)
+    searcher = baselines.load("marl", checkpoint=str(path), checkpoint_every=50, **options)
     counted, actions = problem(), []
 
     def hook(batch, evaluation):
@@ -34,16 +36,16 @@ def interrupted(tmp_path, after, **options):
 
     counted.on_evaluate = hook
     with pytest.raises(KilledError):
-        searcher.search(counted, 600, 0)
+        searcher.search(counted, BUDGET, 0)
     stopped = SEARCH.load(path)["problem"]["samples"]
     return searcher, np.concatenate(actions)[:stopped]
 
 
 @pytest.mark.parametrize("options", [{}, {"autoregressive": True}])
 def test_a_resumed_search_takes_the_samples_it_would_have_taken(tmp_path, options):
-    whole, result = samples_of(baselines.load("marl", **options), 600)
-    searcher, before = interrupted(tmp_path, 333, **options)
-    after, resumed = samples_of(searcher, 600)
+    whole, result = samples_of(baselines.load("marl", **options), BUDGET)
+    searcher, before = interrupted(tmp_path, 233, **options)
+    after, resumed = samples_of(searcher, BUDGET)
     np.testing.assert_array_equal(np.concatenate([before, after]), whole)
     assert resumed.best_value == result.best_value
     assert resumed.improvements == result.improvements
@@ -53,11 +55,11 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
     searcher, _ = interrupted(tmp_path, 200)
     path = searcher.config.checkpoint
     with pytest.raises(CheckpointError, match="another seed"):
-        searcher.search(problem(), 600, 1)
+        searcher.search(problem(), BUDGET, 1)
     with pytest.raises(CheckpointError, match="another config"):
-        baselines.load("marl", checkpoint=path, worlds=4).search(problem(), 600, 0)
+        baselines.load("marl", checkpoint=path, worlds=4).search(problem(), BUDGET, 0)
     with pytest.raises(CheckpointError, match="another problem"):
-        searcher.search(Problem("mobilenetv2.7", "edge", "latency"), 600, 0)
+        searcher.search(Problem("mobilenetv2.7", "edge", "latency"), BUDGET, 0)
 
 
 def test_a_warm_start_begins_where_a_neighbour_ended(tmp_path):

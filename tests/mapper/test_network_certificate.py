@@ -16,7 +16,15 @@ from mapper.certificate import (
     read_network,
     write_network,
 )
-from tests.mapper.certificates import Lies, assert_refused, certified, changed, edit, spec_of
+from tests.mapper.certificates import (
+    Lies,
+    assert_refused,
+    certified,
+    changed,
+    edit,
+    scaled,
+    spec_of,
+)
 from tests.mapper.commands import json_of, printed
 
 SHAPES = (Layer.gemm("one", 6, 8, 4), Layer("two", "CONV", 4, 3, 6, 6, 3, 3))
@@ -72,7 +80,7 @@ def with_part(change: Callable[..., object]) -> Callable[[NetworkCertificate], o
 
 
 LIES: Lies = {
-    "a lower value": (lambda w: replace(w, value=w.value * 0.9), "value: .* the parts come to"),
+    "a lower value": (scaled(value=0.9), "value: .* the parts come to"),
     "a higher bound": (lambda w: replace(w, bound=w.value), "bound: .* the parts' come to"),
     "another count": (changed(counts=(1, 3)), "value: .* the parts come to"),
     "a network of the zoo": (changed(network="resnet18"), "not those of resnet18"),

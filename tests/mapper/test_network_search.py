@@ -217,10 +217,9 @@ def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
         assert files == ["manifest.json", "mapping.m", "mapping.yaml"]
 
 
-def test_a_network_without_a_place_is_kept_in_the_working_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_network_without_a_place_is_kept_in_the_working_folder(folder):
     printed(f"{SEARCH} 60")
-    assert [path.name for path in tmp_path.iterdir()] == ["runs.sqlite"]
+    assert [path.name for path in folder.iterdir()] == ["runs.sqlite"]
 
 
 def test_ctrl_c_shows_what_is_done_and_the_best_so_far(tmp_path, monkeypatch):

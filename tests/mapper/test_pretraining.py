@@ -5,7 +5,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
-from mapper.cli import main
 from mapper.pretrained.policy_proposals import proposed
 from mapper.pretrained.training import experiment, schedule
 from mapper.pretrained.training.experiment import AGENTS, Pretraining
@@ -14,6 +13,7 @@ from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.trainer import PolicyTrainer
 from mapper.pretrained.weights import load
 from marl_runs import Context, StopRun
+from tests.mapper.commands import printed
 from tests.mapper.pretrained_cases import random_problems
 
 TINY = Schedule(
@@ -120,19 +120,12 @@ def test_workers_go_on_to_the_same_agents(tmp_path, alone):
     assert Pretraining(workers=2).identity() == Pretraining().identity()
 
 
-def test_the_command_trains_keeps_and_writes(tmp_path, capsys, monkeypatch):
+def test_the_command_trains_keeps_and_writes(tmp_path, monkeypatch):
     monkeypatch.setattr(schedule, "schedule_of", lambda minutes: TINY)
     monkeypatch.setattr(experiment, "VALIDATION", (3, 60))
     out = tmp_path / "agents.safetensors"
     for _ in range(2):  # the second time nothing is left to do
-        main_without_exit(["pretrain", "--out", str(out), "--seed", "0", "--seed", "1"])
-        assert capsys.readouterr().out.count("CPU min") == 2
+        assert printed(f"pretrain --out {out} --seed 0 --seed 1").count("CPU min") == 2
         out_bytes = out.read_bytes()
         out.unlink()
     assert len(out_bytes) > 1000
-
-
-def main_without_exit(words):
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == 0

@@ -9,9 +9,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import baselines
+from mapper.marl.agents import resolve
+from marl_runs import Store
 from tests.mapper.commands import printed
+from tests.mapper.marl_runs import problem, samples_of
 
 ROOT = Path(__file__).parents[2]
 HEAD_S = 60.0
@@ -60,16 +65,12 @@ COMPARE = "compare --layers mobilenetv2.7 --objectives edp --methods random,ga -
 
 
 @pytest.mark.ray
-def test_compare_gives_the_same_on_a_head_by_its_address_and_by_auto(head, tmp_path):
+def test_compare_gives_the_same_on_a_head(head, tmp_path):
     address, environment = head
-    store = tmp_path / "ray.sqlite"
-    words = f"{COMPARE} --format json --store"
-    first = mapper(environment, f"{words} {store} --seeds 1 --ray-address {address}")
-    assert first.returncode == 0, first.stderr
-    found = {**environment, "RAY_ADDRESS": address}
-    done = mapper(found, f"{words} {store} --seeds 2 --ray-address auto")
+    words = f"{COMPARE} --seeds 2 --format json --store"
+    done = mapper(environment, f"{words} {tmp_path / 'ray.sqlite'} --ray-address {address}")
     assert done.returncode == 0, done.stderr
-    here = printed(f"{words} {tmp_path / 'here.sqlite'} --seeds 2 --workers 1")
+    here = printed(f"{words} {tmp_path / 'here.sqlite'} --workers 1")
     there, here = (
         [{**run, "cpu_s": 0.0} for run in json.loads(text)] for text in (done.stdout, here)
     )
@@ -77,13 +78,41 @@ def test_compare_gives_the_same_on_a_head_by_its_address_and_by_auto(head, tmp_p
     assert there == here
 
 
+BUDGET, PART = 900, 180
+OPTIONS = {"mode": "paper", "batch": 64}
+
+
+def returns_of(searcher):
+    """All samples, and ``(BUDGET,)`` bound / value of each, 0 where infeasible."""
+    actions, _ = samples_of(searcher, BUDGET)
+    return actions, problem().bound / problem().look(actions).values
+
+
 @pytest.mark.ray
-def test_the_learner_rllib_trains_on_a_head(head):
+def test_rllib_learns_what_the_batched_learner_learns(head, tmp_path):
+    """Parity of the paper's mode: mean returns rise from chance alike, to about the same level.
+
+    And a seed gives the same samples on a head, found as ``auto``, under another hash seed.
+    """
+    torch = pytest.importorskip("torch", reason="needs the extra rllib")
+    path, store = tmp_path / "policies.pt", tmp_path / "runs.sqlite"
+    actions, theirs = returns_of(baselines.load("marl-rllib", checkpoint=str(path), **OPTIONS))
+    _, ours = returns_of(baselines.load("marl", **OPTIONS))
+    for returns in (theirs, ours):
+        assert len(returns) == BUDGET
+        assert returns[-PART:].mean() > 1.5 * returns[:PART].mean()
+    assert 0.7 < theirs[-PART:].mean() / ours[-PART:].mean() < 1.4
+    weights = torch.load(path, weights_only=True)["state"]["agents"]
+    assert len(weights) == len(resolve("auto", problem()))
     address, environment = head
-    words = "search --layer mobilenetv2.7 --budget 140 --learner rllib --json"
-    done = mapper(environment, f"{words} --ray-address {address}")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["samples"] == 140
+    words = "search --layer mobilenetv2.7 --method marl-rllib --budget 100 --json --no-proof"
+    words += " --option mode=paper --option batch=64 --ray-address auto"
+    found = {**environment, "RAY_ADDRESS": address, "PYTHONHASHSEED": "77"}
+    done = mapper(found, f"{words} --store {store}")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["samples"] == 100
+    with Store.open(store) as opened:
+        np.testing.assert_array_equal(opened.samples(1)[0], actions[:100])
 
 
 @pytest.mark.ray

@@ -131,14 +131,6 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
     assert network_of([name.replace("cache=7", "cash=7") for name in names]).name == ""
 
 
-def test_other_networks_say_no_tokens(tmp_path):
-    found = json_of(f"{SEARCH} --no-proof --out {tmp_path}")
-    assert set(found) == {"network", "shapes", "totals"}
-    figures = {"layers", "macs", "latency_cycles", "energy_nj", "edp", "seconds"}
-    assert set(found["totals"]) == figures
-    assert set(json.loads((tmp_path / NETWORK).read_text())) == {"network", "shapes"}
-
-
 def sections_of(folder):
     source = from_folder(folder)
     entries = boards([of_stored(run) for run in source.runs])

@@ -27,10 +27,9 @@ KEEP = f"{SEARCH} --fuse keep --workers 1"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "net.yaml").write_text(NET, encoding="utf-8")
-    return tmp_path
+def folder(folder: Path) -> Path:
+    (folder / "net.yaml").write_text(NET, encoding="utf-8")
+    return folder
 
 
 def test_what_stays_saves_what_it_says(folder: Path) -> None:

@@ -11,7 +11,7 @@ SCRIPT = """
 import sys
 import numpy as np
 from baselines import prove
-from baselines.optimal import StructureSpace, kernel as splits
+from baselines.optimal import StructureSpace, kernel as splits, proving
 from cost_models.exact.bounds import kernel as bounds
 from mapper.pretrained import kernel as agents
 from mapper.pretrained.policy import MappingPolicy
@@ -26,6 +26,7 @@ for seed in range(4):
     space = StructureSpace(problem.space)
     which, boxes = boxes_around(space, problem.space.decode(problem.space.sample(12, rng)), rng)
     print(bounds_of(problem, space).bounds(which, boxes).tolist())
+proving.FIRST_SAMPLES = 100
 proof = prove(Problem("gemm:M=4,N=2,K=4", space={"parallel": "KC"}))
 print(proof.value, proof.counts)
 policy = MappingPolicy(agents_of("auto", "exact").weights)
