@@ -154,12 +154,13 @@ def standing_kept(found: Found) -> Standing | None:
     if kept is None:
         return None
     own = found.problem.best_value
-    better = kept["mapping"] is not None and kept["value"] < own * (1 - CLOSE)
+    value, bound = (math.inf if kept[what] is None else kept[what] for what in ("value", "bound"))
+    better = kept["mapping"] is not None and value < own * (1 - CLOSE)
     return Standing(
         status=kept["status"],
         own=own,
-        value=min(own, kept["value"]),
-        bound=min(own, kept["bound"]),
+        value=min(own, value),
+        bound=min(own, bound),
         mapping=mapping_from(kept["mapping"]) if better else None,
         boxes=kept["boxes"],
         seconds=kept["seconds"],

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER, tiny_problem
 from baselines.optimal.solver import Solver
 from cost_models import Accelerator
 from maestro_env import Problem
-from mapper.explaining.standing import of_proof
+from mapper.explaining.standing import of_proof, standing_kept
 from mapper.search import auto
 from tests.mapper.commands import json_of, said
 
@@ -183,3 +184,8 @@ def test_an_answer_beside_a_proof() -> None:
     assert (open_end.optimal, open_end.gap, open_end.proven) == (False, 0.5, False)
     nothing = of_proof(math.inf, Proof(None, math.inf, math.inf, "empty"))
     assert (nothing.empty, nothing.gap) == (True, math.inf)
+    kept = {"status": "boxes", "value": None, "bound": 1.0, "mapping": None}
+    kept |= {"boxes": 3, "seconds": 0}
+    problem = SimpleNamespace(best_value=math.inf)
+    unknown = standing_kept(SimpleNamespace(problem=problem, result={"proof": kept}))
+    assert (unknown.value, unknown.bound, unknown.gap) == (math.inf, 1.0, math.inf)
