@@ -67,7 +67,7 @@ kernels: build
 
 test: $(VENV)/.dev
 	$(MAKE) --no-print-directory --jobs=2 lint kernels
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 checked: $(VENV)/.dev
 	@MAPPER_CHECKED=1 $(BUILD)
