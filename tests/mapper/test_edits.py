@@ -10,8 +10,7 @@ MANY = {"weights": 600, "assignments": 200}
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_random_edit_is_accepted_that_is_not_true(kind: str) -> None:
-    edits = MANY.get(kind, 24)
-    found = campaign(kind, edits, seed=5)
+    found = campaign(kind, MANY.get(kind, 40), seed=5)
     assert not found.wrong
-    assert sum(n for name, n in found.counts.items() if name.endswith("accepted, true")) > 1
-    assert sum(n for name, n in found.counts.items() if "refused" in name) > 0.6 * edits
+    assert sum(n for name, n in found.counts.items() if name.endswith("accepted, true")) > 3
+    assert sum(n for name, n in found.counts.items() if "refused" in name) > 25

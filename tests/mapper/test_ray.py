@@ -78,6 +78,15 @@ def test_compare_gives_the_same_on_a_head(head, tmp_path):
     assert there == here
 
 
+@pytest.mark.ray
+def test_the_learner_rllib_trains_on_a_head(head):
+    address, environment = head
+    words = "search --layer mobilenetv2.7 --budget 140 --learner rllib --json"
+    done = mapper(environment, f"{words} --ray-address {address}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["samples"] == 140
+
+
 BUDGET, PART = 900, 180
 OPTIONS = {"mode": "paper", "batch": 64}
 

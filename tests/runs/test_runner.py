@@ -223,7 +223,7 @@ def test_kill_and_resume_equals_uninterrupted(tmp_path, workers):
         assert 2 <= len(finished) < 8
     with Store.open(path) as store, Store.open() as whole:
         for one in (store, whole):
-            quiet([Walk(seed, budget=60) for seed in range(8)], one)
+            quiet([Walk(seed, budget=60) for seed in range(8)], one, workers=workers)
         assert content(store) == content(whole)
         assert len(content(store)) == 8
         after = {run.key: run.ended for run in store.runs()}
