@@ -53,18 +53,18 @@ def step_s(device: str, step: Callable[[], object]) -> float:
     """Mean time of a step [s]."""
     for _ in range(WARM):
         step()
-    wait(device)
-    start = time.perf_counter()
+    start = clock(device)
     for _ in range(TIMED):
         step()
-    wait(device)
-    return (time.perf_counter() - start) / TIMED
+    return (clock(device) - start) / TIMED
 
 
-def wait(device: str) -> None:
-    """Until the device has done what it was given."""
-    if device == "cuda":
-        torch.cuda.synchronize()
+def clock(device: str) -> float:
+    """Time of the processor's one thread, or of a GPU when it has done what it was given [s]."""
+    if device == "cpu":
+        return time.process_time()
+    torch.cuda.synchronize()
+    return time.perf_counter()
 
 
 def updates_in(given: Any, config: PretrainConfig, above: dict[str, float]) -> int:
@@ -99,12 +99,10 @@ def trained(given: Any, arm: str) -> tuple[Any, ...]:
     above = dense_above(config)
     updates = given.updates or updates_in(given, config, above)
     trainer = Pretrainer(config, 0, updates, given.text, above)
-    wait(given.device)
-    start = time.perf_counter()
+    start = clock(given.device)
     while trainer.done < updates:
         trainer.step()
-    wait(given.device)
-    seconds = time.perf_counter() - start
+    seconds = clock(given.device) - start
     bits = bits_per_byte(
         trainer.model, given.text.texts["files"], WINDOWS, lengths=given.text.lengths
     )
@@ -170,6 +168,7 @@ STEPS: dict[str, Callable[[Any], Callable[[], object]]] = {
 
 def keys(given: Any) -> Iterator[tuple[str, str, str, int]]:
     """The arms, and what they are held beside."""
+    torch.set_num_threads(1)
     given.text = Corpus.open(given.corpus)
     name = torch.cuda.get_device_name() if given.device == "cuda" else "cpu"
     for arm in given.arms:
