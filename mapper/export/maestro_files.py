@@ -7,6 +7,7 @@ import re
 from pydantic import Field
 
 from cost_models import Accelerator, Mapping, print_network
+from layers import LayerKind
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError
 from mapper.export.tagged_yaml import ToolNode
@@ -26,7 +27,7 @@ class MaestroHardware(ToolNode):
 
 
 def maestro_files(source: ExportSource) -> dict[str, str]:
-    """``hw.m`` and ``mapping.m``.
+    """``hw.m`` and ``mapping.m``, which has a layer for each matrix of a batched product.
 
     Raises:
         ExportError: The chip is a list of levels.
@@ -38,7 +39,11 @@ def maestro_files(source: ExportSource) -> dict[str, str]:
             "--to maestro: MAESTRO has the levels L2 and L1, and this is a list of levels; "
             "expected --to zigzag, timeloop or accelforge"
         )
-    named = layer.renamed(re.sub(r"\W+", "_", layer.name).strip("_") or "layer")
+    name = re.sub(r"\W+", "_", layer.name).strip("_") or "layer"
+    names = [name]
+    if layer.kind is LayerKind.GEMM and layer.N > 1:
+        names = [f"{name}_{matrix}" for matrix in range(layer.N)]
+    flow = mapping.dataflow(layer)
     plain = chip.in_elements()
     hardware = MaestroHardware(
         num_pes=mapping.num_pes or plain.num_pes,
@@ -50,5 +55,5 @@ def maestro_files(source: ExportSource) -> dict[str, str]:
     lines = [f"{name}: {value}" for name, value in hardware.model_dump().items()]
     return {
         "hw.m": "\n".join(lines) + "\n",
-        "mapping.m": print_network([(named, mapping.dataflow(layer))], name=named.name),
+        "mapping.m": print_network([(layer.renamed(each), flow) for each in names], name=name),
     }
