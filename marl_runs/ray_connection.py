@@ -13,6 +13,8 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from typing import Any
 
 CONNECT_S = 10.0
+STARTS = 2
+"""Of a local cluster, whose server now and then does not come up in the time that Ray gives it."""
 LONGEST_FOLDER = 40
 """Ray's sockets lie a good 60 characters below its folder, and a socket's path ends at 107."""
 
@@ -38,7 +40,7 @@ def ray_session(address: str, processors: int = 1) -> Iterator[Any]:
 
     Raises:
         RayMissingError: Ray is not installed.
-        RayConnectionError: `address` is none of these, or no cluster takes us in.
+        RayConnectionError: `address` is none of these, no cluster takes us in, or none starts here.
     """
     check_ray_address(address)
     ray = _imported()
@@ -94,14 +96,25 @@ def _start(ray: Any, processors: int, folder: str) -> None:
     if not {"RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
         # Otherwise Ray writes a token into the home folder and leaves it there.
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(16)
-    ray.init(
-        num_cpus=processors,
-        object_store_memory=150_000_000,
-        include_dashboard=False,
-        log_to_driver=False,
-        configure_logging=False,
-        logging_level=logging.ERROR,
-        _temp_dir=folder,
+    for _ in range(STARTS):
+        try:
+            ray.init(
+                num_cpus=processors,
+                object_store_memory=150_000_000,
+                include_dashboard=False,
+                log_to_driver=False,
+                configure_logging=False,
+                logging_level=logging.ERROR,
+                _temp_dir=folder,
+            )
+        except RuntimeError as error:
+            ray.shutdown()
+            reason = _first_line(error)
+        else:
+            return
+    raise RayConnectionError(
+        f"--ray-address local: Ray did not start here ({reason}); "
+        "free processors and memory and try again, or start a cluster with `ray start --head`"
     )
 
 
@@ -117,13 +130,17 @@ def _join(ray: Any, address: str) -> None:
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
+        reason = _first_line(error)
         raise RayConnectionError(
             f"--ray-address {address}: no cluster takes us in ({reason}); expected a head that "
             f"`ray start --head` of Ray {ray.__version__} started; if it asks for a token, put "
             "what its ~/.ray/auth_token holds into RAY_AUTH_TOKEN here, or start it with "
             "RAY_AUTH_MODE=disabled"
         ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 def _check_answers(address: str) -> None:

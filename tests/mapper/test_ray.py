@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 import baselines
 from mapper.marl.agents import resolve
-from marl_runs import Store
+from marl_runs import RayConnectionError, Store, ray_session
 from tests.mapper.commands import printed
 from tests.mapper.marl_runs import problem, samples_of
 
@@ -132,3 +133,32 @@ def test_a_head_that_asks_for_another_token_is_named_with_the_remedy(head, tmp_p
     done = mapper(stranger, words)
     assert done.returncode == 2
     assert "put what its ~/.ray/auth_token holds into RAY_AUTH_TOKEN" in done.stderr
+
+
+class StubbornRay:
+    """Ray whose server does not come up the first times."""
+
+    def __init__(self, failures):
+        self.failures, self.ended = failures, 0
+
+    def is_initialized(self):
+        return False
+
+    def init(self, **_):
+        self.failures -= 1
+        if self.failures >= 0:
+            raise RuntimeError("Timed out waiting for file gcs_server_port.\nmore")
+
+    def shutdown(self):
+        self.ended += 1
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_cluster_that_does_not_come_up_is_started_once_more(monkeypatch, failures):
+    ray = StubbornRay(failures)
+    monkeypatch.setattr("marl_runs.ray_connection._imported", lambda: ray)
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    refused = pytest.raises(RayConnectionError, match=r"did not start here \(Timed out.*port\)")
+    with refused if failures > 1 else nullcontext(), ray_session("local") as joined:
+        assert joined is ray
+    assert ray.ended == failures + 1
