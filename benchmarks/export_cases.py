@@ -127,6 +127,15 @@ class Case:
         model = cost_models.load("exact", **{"halo_time": "none"} | options)
         return model.evaluate(self.layer, self.chip, self.mapping)
 
+    def counts(self, **options: Any) -> dict[tuple[str, str, str], int]:
+        """Elements by memory, tensor and ``read`` or ``write``, by the same model."""
+        return {
+            (name, tensor, way): round(level.accesses[tensor][way])
+            for name, level in self.cost(**options).levels.items()
+            for tensor in self.nest.kept(name)
+            for way in ("read", "write")
+        }
+
 
 def drawn(layer: Layer, chip: Chain | Accelerator, rng: np.random.Generator) -> Iterator[Case]:
     """Mappings that fit, of as many as `TRIES`."""

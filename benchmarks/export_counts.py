@@ -34,16 +34,15 @@ from benchmarks.export_rules import (
     ONCE,
     Counts,
     accelforge_counts,
+    accelforge_said,
     accelforge_stays,
-    bits_of,
     zigzag_counts,
     zigzag_stays,
 )
 from benchmarks.frame import Summary, grouped
 from cost_models import clock_of
 from layers import TENSORS
-from mapper.export.accelforge_files import ARRAYS, EINSUM, accelforge_files
-from mapper.export.chip_stores import ChipStores
+from mapper.export.accelforge_files import accelforge_files
 from mapper.export.export_files import write_files
 from mapper.export.fused_accelforge import fused_files
 from mapper.export.zigzag_files import LAYER_OPERAND, temporal_loops, zigzag_files
@@ -58,17 +57,7 @@ WINDOW = "Timeloop gives credit for the tile before alone; its rules are worked 
 
 def exact_counts(case: Case, tool: str) -> Counts:
     """The exact model's, as it means what a tool does: others than ZigZag take each unit's box."""
-    return counted(case, {} if tool == "zigzag" else BOXES)
-
-
-def counted(case: Case, options: dict[str, str]) -> Counts:
-    """The exact model's under some of its options."""
-    return {
-        (name, tensor, way): round(level.accesses[tensor][way])
-        for name, level in case.cost(**options).levels.items()
-        for tensor in case.nest.kept(name)
-        for way in ("read", "write")
-    }
+    return case.counts(**({} if tool == "zigzag" else BOXES))
 
 
 def zigzag_evaluated(case: Case, folder: Path) -> Any:
@@ -166,14 +155,8 @@ def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[dict[
 
 def accelforge_says(case: Case, said: dict[str, Any]) -> Said:
     """Elements that AccelForge reads and writes in every memory, and what that costs."""
-    counts, bits = Counter[tuple[str, str, str]](), bits_of(case.nest)
-    for store in ChipStores(case.nest).all:
-        for tensor in store.tensors:
-            for way in ("read", "write"):
-                calls = said["actions"].get(f"{EINSUM}/{store.name}/{ARRAYS[tensor]}/{way}", 0.0)
-                counts[store.level, tensor, way] = round(calls / bits[tensor])
     cycles = said["latency_s"] * 1e6 * clock_of(case.nest.chip)
-    return Said(counts, 1e9 * said["energy_j"], cycles)
+    return Said(accelforge_said(case.nest, said), 1e9 * said["energy_j"], cycles)
 
 
 def both_say(cases: list[Case], accelforge: str | None) -> Iterator[tuple[Case, str, Said]]:
@@ -200,7 +183,7 @@ def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any
     """A row for each count of a mapping."""
     ours = exact_counts(case, tool)
     if tool == "timeloop":  # it keeps what the step before had, where no other loop lies inside
-        held = counted(case, BOXES | {"halo_time": "retain"})
+        held = case.counts(**BOXES, halo_time="retain")
         ours |= {key: n for key, n in held.items() if n == theirs[key]}
     by_rule = COUNTED[tool](case.nest) if tool in COUNTED else ours
     yield from count_rows(case, tool, ours, by_rule, theirs)

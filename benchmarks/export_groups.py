@@ -10,17 +10,15 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from benchmarks.export_cases import Case, drawn
-from benchmarks.export_rules import Counts, accelforge_counts, bits_of
+from benchmarks.export_rules import Counts, accelforge_counts, accelforge_said
 from cost_models import Accelerator, load_chip
 from layers import TENSORS, Layer, NetworkGraph
 from layers.graph_builder import GraphBuilder
-from mapper.export.chip_stores import ChipStores
 from mapper.export.fused_accelforge import FusedNests
 from mapper.export.fused_source import group_nests, groups_of_steps
 from mapper.fusing.axis_plan import AxisPlan
@@ -53,14 +51,8 @@ class GroupCase:
 
     def exact(self, place: int) -> Counts:
         """Elements of a layer by memory, tensor and way, in all fused tiles, by the exact model."""
-        case, resident = self.cases[place], self.nests.resident[place]
-        cost = case.cost(**WHOLE, resident="+".join(t for t in TENSORS if t in resident))
-        return self._all(place, {
-            (name, tensor, way): round(level.accesses[tensor][way])
-            for name, level in cost.levels.items()
-            for tensor in case.nest.kept(name)
-            for way in ("read", "write")
-        })  # fmt: skip
+        resident = "+".join(t for t in TENSORS if t in self.nests.resident[place])
+        return self._all(place, self.cases[place].counts(**WHOLE, resident=resident))
 
     def by_rules(self, place: int) -> Counts:
         """The same by AccelForge's rules."""
@@ -75,13 +67,9 @@ class GroupCase:
 
     def said(self, place: int, said: dict[str, Any]) -> Counts:
         """The same as AccelForge says."""
-        nest, names = self.cases[place].nest, self.nests.names[place]
-        bits, found = bits_of(nest), Counter[tuple[str, str, str]]()
-        for store, way in product(ChipStores(nest).all, ("read", "write")):
-            for tensor in store.tensors:
-                calls = said["actions"].get(f"Layer{place}/{store.name}/{names[tensor]}/{way}", 0.0)
-                found[store.level, tensor, way] += round(calls / bits[tensor])
-        return found
+        return accelforge_said(
+            self.cases[place].nest, said, f"Layer{place}", self.nests.names[place]
+        )
 
 
 def graph_of(kind: str, rng: np.random.Generator) -> NetworkGraph:

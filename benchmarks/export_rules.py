@@ -16,14 +16,15 @@ part from the exact model, and from each other, in four rules:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from layers import DIMS, TENSORS, Layer, footprint
 from mapper.export.accelforge_files import (
     ARRAYS,
+    EINSUM,
     RANK,
     ForgeSpatialLoop,
     ForgeStorage,
@@ -177,6 +178,21 @@ def accelforge_counts(nest: LoopNest, resident: Collection[str] = ()) -> Counts:
         return outputs * prod(stay.units[d] for d in reduced)
 
     return _counts(nest, accelforge_stays, True, first, resident)
+
+
+def accelforge_said(
+    nest: LoopNest, said: dict[str, Any], einsum: str = EINSUM, names: Mapping[str, str] = ARRAYS
+) -> Counts:
+    """Reads and writes that AccelForge says of an einsum, whose tensors it knows by some names."""
+    return {
+        (store.level, tensor, way): round(
+            said["actions"].get(f"{einsum}/{store.name}/{names[tensor]}/{way}", 0.0) / bits
+        )
+        for store in ChipStores(nest).all
+        for tensor, bits in bits_of(nest).items()
+        if tensor in store.tensors
+        for way in ("read", "write")
+    }
 
 
 def _counts(

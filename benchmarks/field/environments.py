@@ -78,7 +78,7 @@ def asked(tool: Tool, case: FieldCase, python: str, folder: Path, limit_s: int) 
 
     try:
         run = subprocess.run(
-            tool.command(python, folder, case.objective),
+            tool.command(python, folder, *tool.words(case.objective)),
             capture_output=True,
             text=True,
             cwd=folder,

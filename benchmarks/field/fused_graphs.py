@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cost_models
-from benchmarks.field import accelforge_map
-from benchmarks.field.accelforge import METRIC, AccelForge, parts
+from benchmarks.field.accelforge import AccelForge, parts
 from benchmarks.field.answer import ToolError
 from benchmarks.field.cases import PLAIN, FieldCase
 from benchmarks.field.loops import AnswerError, Keep, mapping_of
@@ -167,11 +166,6 @@ class FusedForge(AccelForge):
             "workload.yaml": tagged_text({"workload": case.workload()}),
         }
         write_files(folder, texts)
-
-    def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a graph's files."""
-        script = str(accelforge_map.__file__)
-        return [python, "-P", script, str(folder.resolve()), METRIC[objective]]
 
 
 class Branch(NamedTuple):

@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from benchmarks.field import timeloop_map
-from benchmarks.field.answer import Answer, read_back, width_of
-from benchmarks.field.cases import OBJECTIVES, FieldCase
+from benchmarks.field.answer import MappingTool, width_of
+from benchmarks.field.cases import FieldCase
 from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import TENSORS
@@ -33,7 +33,7 @@ SLOWEST = "Timeloop takes the slowest of MACs and memories, over all steps toget
 
 
 @dataclass(frozen=True)
-class Timeloop:
+class Timeloop(MappingTool):
     """Timeloop's mapper and its model, built apart.
 
     Args:
@@ -41,11 +41,8 @@ class Timeloop:
     """
 
     programs: Path
-    name: str = "timeloop"
-    version: str = "3.0.3"
-    python: str = "3.11"
-    packages: tuple[str, ...] = ("pyyaml==6.0.2",)
-    objectives: tuple[str, ...] = OBJECTIVES
+    name, version = "timeloop", "3.0.3"
+    packages, script = ("pyyaml==6.0.2",), timeloop_map
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write all of a problem but its mapping.
@@ -61,18 +58,13 @@ class Timeloop:
         }
         write_files(folder, {"input.yaml": yaml.safe_dump(stated, sort_keys=False)})
 
-    def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a problem's file."""
-        return self._run(python, folder, "timeloop-mapper")
+    def words(self, objective: str) -> tuple[object, ...]:
+        """Its mapper."""
+        return (self.programs.resolve() / "timeloop-mapper",)
 
-    def _run(self, python: str, folder: Path, program: str) -> list[str]:
-        script, path = str(timeloop_map.__file__), self.programs.resolve() / program
-        return [python, "-P", script, str(folder.resolve()), str(path)]
-
-    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
-        """The value that it gives, and its mapping."""
-        value = case.value(said["energy_pj"] / 1000, said["cycles"])
-        return read_back(case, value, said["cpu_s"], parts(case, said["mapping"]))
+    def parts(self, case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:
+        """Loops and kept tensors, outermost first."""
+        return parts(case, said["mapping"])
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """The value of a mapping of whole factors by Timeloop's model.
@@ -86,12 +78,12 @@ class Timeloop:
             folder = Path(name)
             given = stated | {"model": {"out_prefix": "out"}}
             write_files(folder, {"input.yaml": yaml.safe_dump(given, sort_keys=False)})
-            words = self._run(python, folder, "timeloop-model")
+            words = self.command(python, folder, self.programs.resolve() / "timeloop-model")
             run = subprocess.run(words, capture_output=True, text=True, check=False)
         if run.returncode:
             raise ExportError(run.stderr.strip())
         said = json.loads(run.stdout)
-        return case.value(said["energy_pj"] / 1000, said["cycles"])
+        return self.value(case, said)
 
 
 def rule_of(case: FieldCase, mapping: ChainMapping) -> str:
