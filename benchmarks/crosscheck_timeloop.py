@@ -9,13 +9,13 @@ a sliding window.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
-from collections.abc import Mapping as MappingABC
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, partial
 from math import prod
 from pathlib import Path
@@ -28,7 +28,6 @@ from benchmarks import crosscheck_timeloop_rules as rules
 from benchmarks.dividing_mapping import (
     COUNTED,
     INPUTS,
-    NEST,
     NO_BYPASS,
     NO_CAUSE,
     Bypass,
@@ -39,11 +38,10 @@ from benchmarks.dividing_mapping import (
     counted,
 )
 from benchmarks.export_rules import Counts
-from layers import TENSORS, Layer
+from layers import TENSORS
 from mapper.export.loop_nest import MAC, LoopNest, loop_nest
+from mapper.export.timeloop_files import NAME, SPACES, problem
 
-LETTERS = dict(zip(NEST, ("K", "C", "P", "Q", "R", "S"), strict=True))
-SPACES = dict(zip(TENSORS, ("Inputs", "Weights", "Outputs"), strict=True))
 STATISTICS = "timeloop-model.stats.txt"
 SECONDS = 60.0
 MODELS = {
@@ -91,8 +89,11 @@ def nest_input(nest: LoopNest) -> dict[str, Any]:
     """What `timeloop-model` reads of a mapping of any depth."""
     return {
         "architecture": _architecture(nest),
-        "problem": _problem(nest.layer),
-        "mapping": [*_loops(nest), *_bypasses(nest)],
+        "problem": problem_of(nest),
+        "mapping": [
+            *loops_of(nest, lambda name: [name]),
+            *kept_in((loops.level, loops.keeps) for loops in nest.levels[:-1]),
+        ],
     }
 
 
@@ -123,56 +124,40 @@ def _architecture(nest: LoopNest) -> dict[str, Any]:
     return {"version": 0.3, "subtree": below}
 
 
-def _problem(layer: Layer) -> dict[str, Any]:
-    channel = "C" if layer.kind == "DSCONV" else "K"
-    window = [[["R"], ["P", "stride"]], [["S"], ["Q", "stride"]]]
-    axes: dict[str, list[Any]] = {
-        "Weights": [[["K"]]] * (channel == "K") + [[[d]] for d in "CRS"],
-        "Inputs": [[["C"]], *window],
-        "Outputs": [[[d]] for d in (channel, "P", "Q")],
-    }
-    spaces = [{"name": name, "projection": axes[name]} for name in axes]
-    spaces[-1]["read-write"] = True
-    return {
-        "shape": {
-            "name": "layer",
-            "dimensions": list(LETTERS.values()),
-            "coefficients": [{"name": "stride", "default": layer.stride}],
-            "data-spaces": spaces,
-        },
-        "instance": dict(zip(LETTERS.values(), layer.extents, strict=False))
-        | {"stride": layer.stride},
-    }
+def problem_of(nest: LoopNest) -> dict[str, Any]:
+    """The layer in version 0.3, which has other words than the product's 0.4."""
+    stated = json.loads(problem(nest).model_dump_json(exclude_none=True))
+    spaces = stated["shape"]["data-spaces"] = stated["shape"].pop("data_spaces")
+    for space in spaces:
+        space["read-write"] = space.pop("read_write", False)
+    return {"shape": stated["shape"], "instance": stated["instance"]}
 
 
-def _loops(nest: LoopNest) -> Iterator[dict[str, str]]:
+def loops_of(nest: LoopNest, names: Callable[[str], list[str]]) -> Iterator[dict[str, Any]]:
+    """A mapping's loops; those of a level are those of the innermost of its memories' names."""
     for outside, loops in nest.inside:
-        yield _directive(outside.name, "temporal", loops.steps, loops.order)
-        if nest.fanout(outside.name):
-            units = dict.fromkeys(NEST, 1)
-            for spread in loops.spreads:
-                units[spread.dim] *= spread.units or 1
-            yield _directive(outside.name, "spatial", units, loops.order)
+        memories, ones = names(outside.name), dict.fromkeys(loops.order, 1)
+        units = dict(ones)
+        for spread in loops.spreads:
+            units[spread.dim] *= spread.units or 1
+        inward = "".join(NAME[dim] for dim in reversed(loops.order) if dim in nest.extents)
+        for target, kind, steps in (
+            *((name, "temporal", ones) for name in memories[:-1]),
+            (memories[-1], "temporal", loops.steps),
+            *[(memories[-1], "spatial", units)] * bool(nest.fanout(outside.name)),
+        ):
+            factors = " ".join(f"{NAME[dim]}={steps[dim]}" for dim in nest.extents)
+            yield {"target": target, "type": kind, "factors": factors, "permutation": inward}
 
 
-def _directive(
-    target: str, kind: str, steps: MappingABC[str, int], order: tuple[str, ...]
-) -> dict[str, str]:
-    """Loops of a level; the innermost of a permutation comes first."""
-    whole = [*(d for d in NEST if d not in order), *order]
-    return {
-        "target": target,
-        "type": kind,
-        "factors": " ".join(f"{LETTERS[d]}{steps.get(d, 1)}" for d in NEST),
-        "permutation": "".join(LETTERS[d] for d in reversed(whole)),
-    }
-
-
-def _bypasses(nest: LoopNest) -> Iterator[dict[str, Any]]:
-    for loops in nest.levels[:-1]:
-        kept = [SPACES[t] for t in TENSORS if t in loops.keeps]
-        passed = [SPACES[t] for t in TENSORS if t not in loops.keeps]
-        yield {"target": loops.level, "type": "bypass", "keep": kept, "bypass": passed}
+def kept_in(memories: Iterable[tuple[str, Collection[str]]]) -> Iterator[dict[str, Any]]:
+    """What each memory keeps, and what it does not."""
+    for target, tensors in memories:
+        kept, passed = (
+            [space for tensor, space in SPACES.items() if (tensor in tensors) == here]
+            for here in (True, False)
+        )
+        yield {"target": target, "type": "bypass", "keep": kept, "bypass": passed}
 
 
 def nest_counts(program: str, nest: LoopNest) -> Counts:

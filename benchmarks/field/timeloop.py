@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from benchmarks import crosscheck_timeloop
+from benchmarks.crosscheck_timeloop import kept_in, loops_of
 from benchmarks.field import timeloop_map
 from benchmarks.field.answer import MappingTool, width_of
 from benchmarks.field.cases import FieldCase
@@ -22,7 +24,7 @@ from layers import TENSORS
 from mapper.export.chip_stores import ChipStore, ChipStores
 from mapper.export.export_files import write_files
 from mapper.export.loop_nest import ExportError, LoopNest, loop_nest
-from mapper.export.timeloop_files import NAME, SPACES, problem
+from mapper.export.timeloop_files import NAME
 
 METRIC = {"energy": "energy", "latency": "delay", "edp": "edp"}
 SEARCH = {"algorithm": "random-pruned", "timeout": 15_000, "victory-condition": 3_000}
@@ -110,13 +112,9 @@ def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
         for name, ways in prices.items()
     ] + [{"name": "chip.mac", "actions": _actions({"compute": 1000 * stores.prices.mac_nj}, 1)}]
     areas = [{"name": one["name"], "area": 0.0} for one in energies]
-    stated = json.loads(problem(nest).model_dump_json(exclude_none=True))
-    spaces = stated["shape"]["data-spaces"] = stated["shape"].pop("data_spaces")
-    for space in spaces:
-        space["read-write"] = space.pop("read_write", False)
     return {
         "architecture": {"version": 0.3, "subtree": _tree(case, stores)},
-        "problem": {"shape": stated["shape"], "instance": stated["instance"]},
+        "problem": crosscheck_timeloop.problem_of(nest),
         "ERT": {"version": 0.3, "tables": energies},
         "ART": {"version": 0.3, "tables": areas},
     }
@@ -168,7 +166,7 @@ def _constraints(case: FieldCase) -> Iterator[dict[str, Any]]:
     """Every memory keeps its tensors; an axis takes the dimensions that the chip allows."""
     nest = case.statement
     stores = ChipStores(nest)
-    yield from _kept(stores.all[1:])
+    yield from kept_in((store.name, store.tensors) for store in stores.all[1:])
     for level in case.chip.levels:
         axes = [axis.dims for axis in nest.fanout(level.name)]
         if not axes:
@@ -181,30 +179,11 @@ def _constraints(case: FieldCase) -> Iterator[dict[str, Any]]:
             yield {"target": stores.at(level.name)[-1].name, "type": "spatial", **given}
 
 
-def _kept(stores: Iterable[ChipStore]) -> Iterator[dict[str, Any]]:
-    for store in stores:
-        kept = [SPACES[tensor] for tensor in store.tensors]
-        passed = [space for space in SPACES.values() if space not in kept]
-        yield {"target": store.name, "type": "bypass", "keep": kept, "bypass": passed}
-
-
 def directives(nest: LoopNest) -> Iterator[dict[str, Any]]:
-    """A mapping's loops; those of a level are its innermost memory's."""
+    """A mapping's loops, and what each memory keeps."""
     stores = ChipStores(nest)
-    for outside, loops in nest.inside:
-        memories = [store.name for store in stores.at(outside.name)]
-        units = dict.fromkeys(loops.order, 1)
-        for spread in loops.spreads:
-            units[spread.dim] *= spread.units or 1
-        inward = "".join(NAME[dim] for dim in reversed(loops.order) if dim in nest.extents)
-        for target, kind, steps in (
-            *((name, "temporal", dict.fromkeys(loops.order, 1)) for name in memories[:-1]),
-            (memories[-1], "temporal", loops.steps),
-            *[(memories[-1], "spatial", units)] * bool(nest.fanout(outside.name)),
-        ):
-            factors = " ".join(f"{NAME[dim]}={steps[dim]}" for dim in nest.extents)
-            yield {"target": target, "type": kind, "factors": factors, "permutation": inward}
-    yield from _kept(stores.all[1:])
+    yield from loops_of(nest, lambda level: [store.name for store in stores.at(level)])
+    yield from kept_in((store.name, store.tensors) for store in stores.all[1:])
 
 
 def parts(case: FieldCase, mapping: list[dict[str, Any]]) -> Iterator[Part]:

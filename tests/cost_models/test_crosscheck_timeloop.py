@@ -106,9 +106,10 @@ def test_what_timeloop_reads() -> None:
             assert {*line["keep"], *line["bypass"]} == set(SPACES.values())
             continue
         for factor in line["factors"].split():
-            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[1:])
+            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[2:])
     instance = given["problem"]["instance"]
-    assert instance.pop("stride") == case.stride
+    assert instance.pop("Pstride") == instance.pop("Qstride") == case.stride
+    assert instance.pop("Rdilation") == instance.pop("Sdilation") == 1
     assert steps == instance
     axes = {s["name"]: s["projection"] for s in given["problem"]["shape"]["data-spaces"]}
     assert [["K"]] not in [*axes["Weights"], *axes["Outputs"]]
@@ -120,7 +121,7 @@ def test_three_levels_are_given_to_timeloop_and_read(tmp_path: Path) -> None:
     steps = Counter[str]()
     for line in given["mapping"]:
         for factor in line.get("factors", "").split():
-            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[1:])
+            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[2:])
     assert [steps[name] for name in "KCPQRS"] == list(case.layer.extents[:6])
     level = case.nest.levels[0]
     space = SPACES[level.keeps[0]]
