@@ -48,7 +48,7 @@ def brute_force(problem: Problem) -> float:
     return best
 
 
-def row_of(seed: int, uneven: bool, axis_dims: int, resident: bool) -> list[dict[str, Any]]:
+def row_of(seed: int, uneven: bool, axis_dims: int, resident: bool) -> list[Row]:
     """One problem, by both; no row where there is none."""
     drawn = random_problem(seed, 1_000, 100_000, uneven, axis_dims)
     problem = with_residents(drawn, seed) if resident else drawn
@@ -74,7 +74,7 @@ class ColdSolver(ChainSolver):
 
 def part_rows(
     seed: int, axis_dims: int = 1, most: int = 20_000, resident: bool = False
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """A part of a larger problem, by both; no row where there is none."""
     problem = random_part(seed, most, axis_dims)
     if problem is not None and resident:
@@ -85,7 +85,7 @@ def part_rows(
     return [_compared(problem, solver.run() == "optimal", solver.value)]
 
 
-def _compared(problem: Problem, ended: bool, value: float) -> dict[str, Any]:
+def _compared(problem: Problem, ended: bool, value: float) -> Row:
     best = brute_force(problem)
     same = value == best or abs(value / best - 1) < 1e-9
     options = getattr(problem.cost_model, "options", {})

@@ -18,7 +18,7 @@ import numpy as np
 
 import baselines
 import layers
-from benchmarks.frame import Table, in_turns
+from benchmarks.frame import Row, Table, in_turns
 from cost_models import CHAINS, Chain
 from cost_models.chain.batch_costs import ChainCounter
 from cost_models.exact import ExactModel
@@ -85,7 +85,7 @@ def _feasible(problem: Problem, count: int) -> IntArray:
     return kept[:count]
 
 
-def row_of(given: Any, name: str, memories: int, text: str) -> dict[str, Any]:
+def row_of(given: Any, name: str, memories: int, text: str) -> Row:
     """The speeds of a layer on a chip."""
     chip, layer = CHAINS[name], layers.get(text)
     found = rates(layer, chip, given.worlds, given.runs)

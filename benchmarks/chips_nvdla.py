@@ -71,14 +71,14 @@ def counted(cost: Cost, batch: int) -> dict[str, float]:
     return found | {"cycles": counts["compute_cycles"] / batch}
 
 
-def published_of(row: dict[str, Any]) -> dict[str, float]:
+def published_of(row: Row) -> dict[str, float]:
     """NVDLA's figures of an image."""
     batch = row.get("batch", 1)
     found = {name: row[f"{name}_kb"] for name in TENSORS} | {"cycles": row["mac_cycles"]}
     return found | {"filter": found["filter"] / batch}
 
 
-def plain_of(layer: Layer, row: dict[str, Any]) -> dict[str, float]:
+def plain_of(layer: Layer, row: Row) -> dict[str, float]:
     """NVDLA's figures of an image without what the chip does besides the layer's arithmetic."""
     found, batch = published_of(row), row.get("batch", 1)
     channels, filters = rounded(layer.C, ATOM), rounded(layer.K * batch, ATOM) / batch

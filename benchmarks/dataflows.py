@@ -45,7 +45,7 @@ def row_of(given: Any, chip: str, layer: str) -> tuple[str, ...]:
     return f"{found.value:.8g}", f"{gap:.4f}", *(f"{v / found.value:.4f}" for v in values)
 
 
-def summary(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def summary(found: list[Row]) -> list[Row]:
     """Geometric means by chip."""
     table = []
     for chip, here in grouped(found, "chip").items():
@@ -55,7 +55,7 @@ def summary(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return table
 
 
-def draw(found: list[dict[str, Any]]) -> None:
+def draw(found: list[Row]) -> None:
     """A strip of dots for each dataflow and chip, with its geometric mean."""
     figure, panels = panel_grid(len(CHIPS), len(CHIPS), (3.0, 3.6), sharey=True)
     for axis, chip in zip(panels, CHIPS, strict=True):

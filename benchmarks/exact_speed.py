@@ -25,7 +25,7 @@ import numpy as np
 
 import cost_models
 import layers
-from benchmarks.frame import asked, best_of, in_turns, show_figures
+from benchmarks.frame import Row, asked, best_of, in_turns, show_figures
 from cost_models import Accelerator
 from maestro_env import MapSpace
 
@@ -105,7 +105,7 @@ def main() -> None:
         chip = replace(chip, l1_bytes=None, l2_bytes=None)
     space = MapSpace(layer, chip)
     batch = space.decode(space.sample(given.mappings, 0))
-    result: dict[str, Any] = {"cost_model": given.cost_model, "layer": given.layer}
+    result: Row = {"cost_model": given.cost_model, "layer": given.layer}
     result["accelerator"] = chip.to_dict()
     exact = given.cost_model.partition(":")[0] == "exact"
     for options in ({"latency": name} for name in ("stepwise", "bound")) if exact else ({},):

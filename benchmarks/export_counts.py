@@ -33,6 +33,7 @@ from benchmarks.export_rules import (
     INSIDE,
     ONCE,
     Counts,
+    Node,
     accelforge_counts,
     accelforge_said,
     accelforge_stays,
@@ -134,7 +135,7 @@ def zigzag_says(case: Case) -> Said:
     return Said(counts, found.energy_total / 1000, found.latency_total2)
 
 
-def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[dict[str, Any]]:
+def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[Node]:
     """What AccelForge says of the files of exports, all in one run of its Python.
 
     Raises:
@@ -153,7 +154,7 @@ def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[dict[
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
 
 
-def accelforge_says(case: Case, said: dict[str, Any]) -> Said:
+def accelforge_says(case: Case, said: Node) -> Said:
     """Elements that AccelForge reads and writes in every memory, and what that costs."""
     cycles = said["latency_s"] * 1e6 * clock_of(case.nest.chip)
     return Said(accelforge_said(case.nest, said), 1e9 * said["energy_j"], cycles)
@@ -179,7 +180,7 @@ def cause_of(case: Case, tool: str, tensor: str) -> str:
     return EACH if tensor == "output" and steps[0] == steps[1] else ANEW
 
 
-def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any]]:
+def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[Node]:
     """A row for each count of a mapping."""
     ours = exact_counts(case, tool)
     if tool == "timeloop":  # it keeps what the step before had, where no other loop lies inside
@@ -191,7 +192,7 @@ def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any
 
 def count_rows(
     case: Case, tool: str, ours: Counts, by_rule: Counts, theirs: Counts
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Node]:
     """A row for each count: by our model, by a tool's rules, and by the tool."""
     for key, count in ours.items():
         memory, tensor, way = key
@@ -209,7 +210,7 @@ def count_rows(
         }
 
 
-def compare_groups(groups: list[GroupCase], python: str) -> Iterator[dict[str, Any]]:
+def compare_groups(groups: list[GroupCase], python: str) -> Iterator[Node]:
     """Rows of fused groups by AccelForge."""
     said = run_accelforge([fused_files(group.nests) for group in groups], python)
     for group, one in zip(groups, said, strict=True):
@@ -220,7 +221,7 @@ def compare_groups(groups: list[GroupCase], python: str) -> Iterator[dict[str, A
 
 def compare(
     found: list[Case], accelforge: str | None = None, timeloop: str | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Node]:
     """Rows of mappings by ZigZag, and by AccelForge and Timeloop where they are given.
 
     Args:
@@ -235,7 +236,7 @@ def compare(
             yield from compare_one(case, "timeloop", nest_counts(timeloop, case.nest))
 
 
-def summed(given: Any) -> list[dict[str, Any]]:
+def summed(given: Any) -> list[Node]:
     """Equal counts by tool, chip, memory, tensor and way, and the causes of others."""
     try:
         timeloop = given.timeloop and program_path(given.timeloop)

@@ -10,12 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from benchmarks.export_cases import Case, drawn
-from benchmarks.export_rules import Counts, accelforge_counts, accelforge_said
+from benchmarks.export_rules import Counts, Node, accelforge_counts, accelforge_said
 from cost_models import Accelerator, load_chip
 from layers import TENSORS, Layer, NetworkGraph
 from layers.graph_builder import GraphBuilder
@@ -65,7 +64,7 @@ class GroupCase:
         found[self.nests.home, "filter", "write"] += self.loads[place]
         return found
 
-    def said(self, place: int, said: dict[str, Any]) -> Counts:
+    def said(self, place: int, said: Node) -> Counts:
         """The same as AccelForge says."""
         return accelforge_said(
             self.cases[place].nest, said, f"Layer{place}", self.nests.names[place]

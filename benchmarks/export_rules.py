@@ -38,6 +38,8 @@ INSIDE = "ZigZag: fan-outs lie below all loops in time, where units share other 
 ONCE = "ZigZag: all partial sums of an output but one are read back"
 ANEW = "AccelForge: a tile is brought anew in every step of the loops above its storage"
 EACH = "AccelForge: a partial sum goes back to each unit that adds to it"
+Node = dict[str, Any]
+"""A part of what a tool reads or says, by name."""
 Counts = dict[tuple[str, str, str], int]
 """Elements by memory, tensor and ``read`` or ``write``."""
 Sizes = dict[str, int]
@@ -181,7 +183,7 @@ def accelforge_counts(nest: LoopNest, resident: Collection[str] = ()) -> Counts:
 
 
 def accelforge_said(
-    nest: LoopNest, said: dict[str, Any], einsum: str = EINSUM, names: Mapping[str, str] = ARRAYS
+    nest: LoopNest, said: Node, einsum: str = EINSUM, names: Mapping[str, str] = ARRAYS
 ) -> Counts:
     """Reads and writes that AccelForge says of an einsum, whose tensors it knows by some names."""
     return {

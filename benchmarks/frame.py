@@ -158,14 +158,17 @@ def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
         print(f"{name:<45} {shown!s:>14}")
 
 
+def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a Markdown table, numbers with four digits."""
+    lines = [[*rows[0]], ["---"] * len(rows[0])]
+    lines += [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in r.values()] for r in rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a Markdown table, numbers with four digits; nothing where there are none."""
-    if not rows:
-        return
-    print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
-    for row in rows:
-        cells = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values())
-        print("| " + " | ".join(cells) + " |")
+    """Print rows as a Markdown table; nothing where there are none."""
+    if rows:
+        print(markdown(rows))
 
 
 def filled(

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import asked
+from benchmarks.frame import Row, asked
 
 UPDATES = 200
 STEPS = 6_000
@@ -78,7 +78,7 @@ def learners() -> Hashes:
         for mode in MODES if algorithm in ALGORITHMS else ("batched",):
             layout, law = ways[mode]
             learner = LearnerConfig(algorithm=algorithm, mode=mode, hidden=16)
-            how: dict[str, Any] = {"layout": layout, "law": law, "capacity": 2000, "batch": 32}
+            how: Row = {"layout": layout, "law": law, "capacity": 2000, "batch": 32}
             how |= {"update_every": 10, "warmup": 40}
             if algorithm in ON_POLICY:
                 how = {"n_worlds": 4, "batch": 20, "update_every": 40}
@@ -255,7 +255,7 @@ PARTS = {
 }  # fmt: skip
 
 
-def differences(found: dict[str, Any], expected: dict[str, Any], where: str = "") -> list[str]:
+def differences(found: Row, expected: Row, where: str = "") -> list[str]:
     """What is not as it was, a line each; parts that were not made are left out."""
     lines = []
     for name in sorted({*found, *expected}):

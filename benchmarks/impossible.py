@@ -19,7 +19,7 @@ from typing import Any, get_args
 import numpy as np
 
 import cost_models
-from benchmarks.frame import Table
+from benchmarks.frame import Row, Table
 from cost_models import Accelerator, CostModel, Level, Widths, capabilities_of
 from cost_models.laws import broken_laws, facts_of
 from layers import Layer, LayerError, LayerKind
@@ -68,7 +68,7 @@ def random_layer(rng: np.random.Generator) -> Layer:
             continue
 
 
-def uneven(rng: np.random.Generator) -> dict[str, Any]:
+def uneven(rng: np.random.Generator) -> Row:
     """Strides and dilations that differ by axis, and padding that differs by side."""
     pairs = rng.integers(1, 5, (2, 2)).tolist()
     padding = rng.integers(0, 3, 4).tolist()
@@ -110,7 +110,7 @@ def random_space(
     rng: np.random.Generator, model: CostModel, layer: Layer, chip: Accelerator
 ) -> MapSpace | None:
     """The map space with random options; None where they leave no mapping."""
-    options: dict[str, Any] = {
+    options: Row = {
         "tiles": str(rng.choice(get_args(TileRule))),
         "filters": str(rng.choice(get_args(FilterRule))),
         "repeat": capabilities_of(model).repeated,

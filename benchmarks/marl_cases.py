@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import asked
+from benchmarks.frame import Row, asked
 from marl_common import atomic_write
 from marl_runs import mean_interval
 
-Run = dict[str, Any]
+Run = Row
 CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "compared": {
         "archgym": ("mobilenetv2.2", "resnet18.1", "vgg16.1", "alexnet.2"),

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks import case_optima
-from benchmarks.frame import Summary, grouped
+from benchmarks.frame import Row, Summary, grouped
 from benchmarks.marl_cases import CASE, CASES, FIRST, OBJECTIVES, interval, key
 from marl_runs import best_so_far, first_below, geometric_mean
 
-Run = dict[str, Any]
+Run = Row
 GAP = ("above the best known [%]", "gap to optimum [%]")
 """What a column is called where optima are not known, and where they are."""
 TARGET = 1.05

@@ -21,7 +21,7 @@ import numpy as np
 
 import baselines
 import layers
-from benchmarks.frame import DATA, Summary, grouped, known, rounded, write
+from benchmarks.frame import DATA, Row, Summary, grouped, known, rounded, write
 from benchmarks.marl_cases import CASES
 from maestro_env import Problem
 from marl_runs import geometric_mean, holm, two_level_ratio
@@ -30,7 +30,7 @@ LAYERS = DATA / "networks-layers.csv"
 FOUR = CASES["table3"]["edge"]
 
 
-def kept(folder: Path) -> list[dict[str, Any]]:
+def kept(folder: Path) -> list[Row]:
     """A row a layer and method of all runs in a folder."""
     runs = [run for file in sorted(folder.glob("*.json")) for run in json.loads(file.read_text())]
     rows = []
@@ -52,7 +52,7 @@ def kept(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def table(given: Any) -> list[dict[str, Any]]:
+def table(given: Any) -> list[Row]:
     """A row a network and method, the nearest to the optimum first."""
     if given.runs:
         layer_rows = kept(given.runs)

@@ -12,8 +12,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.edits.fields import Rng, doubled, edit_field, edit_file
-from benchmarks.edits.kind import Edit, judged
+from benchmarks.edits.fields import Edit, Rng, doubled, edit_field, edit_file, judged
 from mapper.clustering.assignment import Assignment, AssignmentError
 
 

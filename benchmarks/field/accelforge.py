@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from benchmarks.export_cases import Case
 from benchmarks.export_counts import run_accelforge
+from benchmarks.export_rules import Node
 from benchmarks.field import accelforge_map
-from benchmarks.field.answer import MappingTool
+from benchmarks.field.answer import Keep, Loop, MappingTool, Part
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping, clock_of
 from layers import DIMS
 from mapper.export.accelforge_files import (
@@ -67,11 +66,11 @@ class AccelForge(MappingTool):
         """The metric."""
         return (METRIC[objective],)
 
-    def value(self, case: FieldCase, said: dict[str, Any]) -> float:
+    def value(self, case: FieldCase, said: Node) -> float:
         """The value that it gives."""
         return float(said["value"] * _units(case))
 
-    def parts(self, case: FieldCase, said: dict[str, Any]) -> list[Part]:
+    def parts(self, case: FieldCase, said: Node) -> list[Part]:
         """Loops and kept tensors, outermost first."""
         return parts(case, said["nodes"])
 
@@ -106,7 +105,7 @@ def _bound(case: FieldCase, node: ToolNode) -> ToolNode:
     return ForgeContainer(name=node.name, spatial=found)
 
 
-def parts(case: FieldCase, nodes: list[dict[str, Any]]) -> list[Part]:
+def parts(case: FieldCase, nodes: list[Node]) -> list[Part]:
     """Loops and kept tensors of the nodes of a mapping."""
     dims = {rank: dim for dim, rank in RANK.items()}
     tensors = {array: tensor for tensor, array in ARRAYS.items()}

@@ -22,8 +22,7 @@ from benchmarks.field.cases import CASES, OBJECTIVES, FieldCase
 from benchmarks.field.environments import HOME, asked, python_of
 from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.gamma import Gamma, gamma_row
-from benchmarks.field.row import COLUMNS, row_of
-from benchmarks.field.table import table_text
+from benchmarks.field.row import COLUMNS, row_of, table_text
 from benchmarks.field.timeloop import Timeloop
 from benchmarks.field.zigzag import ZigZag
 from benchmarks.frame import Row, Table, known, refuse, write

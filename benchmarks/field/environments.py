@@ -8,8 +8,8 @@ import resource
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
+from benchmarks.export_rules import Node
 from benchmarks.field.answer import Tool, ToolError
 from benchmarks.field.cases import FieldCase
 
@@ -53,7 +53,7 @@ def _run(words: list[str]) -> str:
     return "" if run.returncode == 0 else (run.stderr.strip().splitlines() or ["it failed"])[-1]
 
 
-def asked(tool: Tool, case: FieldCase, python: str, folder: Path, limit_s: int) -> dict[str, Any]:
+def asked(tool: Tool, case: FieldCase, python: str, folder: Path, limit_s: int) -> Node:
     """What a mapper says of a case; taken from the folder where it has been asked before.
 
     Args:
@@ -68,7 +68,7 @@ def asked(tool: Tool, case: FieldCase, python: str, folder: Path, limit_s: int) 
     """
     kept = folder / SAID
     if kept.is_file():
-        said: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+        said: Node = json.loads(kept.read_text(encoding="utf-8"))
         return said
     folder.mkdir(parents=True, exist_ok=True)
     tool.state(case, folder)
@@ -93,5 +93,5 @@ def asked(tool: Tool, case: FieldCase, python: str, folder: Path, limit_s: int) 
             raise ToolError(f"no answer in {limit_s} s of processor time")
         raise ToolError((run.stderr.strip().splitlines() or ["it printed nothing"])[-1])
     kept.write_text(lines[-1] + "\n", encoding="utf-8")
-    answered: dict[str, Any] = json.loads(lines[-1])
+    answered: Node = json.loads(lines[-1])
     return answered

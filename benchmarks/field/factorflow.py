@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from benchmarks.export_rules import Node
 from benchmarks.field import factorflow_map
-from benchmarks.field.answer import MappingTool, ToolError, width_of
+from benchmarks.field.answer import Keep, Loop, MappingTool, Part, ToolError, width_of
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.loops import Keep, Loop, Part
 from layers import TENSORS, LayerKind
 from mapper.export.chip_stores import ChipStore, ChipStores
 from mapper.export.export_files import write_files
@@ -49,7 +48,7 @@ class FactorFlow(MappingTool):
         """Its checkout."""
         return (self.checkout.resolve(),)
 
-    def parts(self, case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:
+    def parts(self, case: FieldCase, said: Node) -> Iterator[Part]:
         """Loops and kept tensors, outermost first."""
         stores = {store.name: store for store in ChipStores(case.statement).all}
         for one in said["levels"]:
@@ -61,7 +60,7 @@ class FactorFlow(MappingTool):
                     yield Loop(DIM[dim], steps, level if axis else "", int(axis or 0))
 
 
-def levels_of(case: FieldCase) -> Iterator[dict[str, Any]]:
+def levels_of(case: FieldCase) -> Iterator[Node]:
     """Memories, fan-outs and MACs, outermost first.
 
     Raises:
@@ -90,7 +89,7 @@ def levels_of(case: FieldCase) -> Iterator[dict[str, Any]]:
     }
 
 
-def _memory(case: FieldCase, store: ChipStore) -> dict[str, Any]:
+def _memory(case: FieldCase, store: ChipStore) -> Node:
     width = width_of(case, store)
     return {
         "kind": "memory",

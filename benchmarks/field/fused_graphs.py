@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cost_models
+from benchmarks.export_rules import Node
 from benchmarks.field.accelforge import AccelForge, parts
-from benchmarks.field.answer import ToolError
+from benchmarks.field.answer import AnswerError, Keep, ToolError, mapping_of
 from benchmarks.field.cases import PLAIN, FieldCase
-from benchmarks.field.loops import AnswerError, Keep, mapping_of
 from cost_models import Accelerator, ChainMapping, Moved, energy_of_counts, load_chip, pass_cost
 from layers import DIMS, TENSORS, Layer, LayerKind, NetworkGraph
 from layers.graph_builder import GraphBuilder
@@ -171,11 +171,11 @@ class FusedForge(AccelForge):
 class Branch(NamedTuple):
     """An einsum in a fused mapping: nodes that it shares with others, and its own."""
 
-    shared: list[dict[str, Any]]
-    own: list[dict[str, Any]]
+    shared: list[Node]
+    own: list[Node]
 
 
-def branches(nodes: Sequence[dict[str, Any]]) -> Iterator[Branch]:
+def branches(nodes: Sequence[Node]) -> Iterator[Branch]:
     """The einsums of a mapping, in order."""
     *above, last = nodes
     if last["node"] not in ("Sequential", "Nested"):
@@ -216,7 +216,7 @@ class FusedReader:
         assert isinstance(chip, Accelerator)
         self.chip, self.model = chip, cost_models.load("exact", **PLAIN)
 
-    def read(self, nodes: Sequence[dict[str, Any]]) -> list[PartAnswer]:
+    def read(self, nodes: Sequence[Node]) -> list[PartAnswer]:
         """Each layer of an answer.
 
         Raises:
@@ -267,7 +267,7 @@ class FusedReader:
         return energy_of_counts(self.model, self.chip, 0, {"dram_fil": elements})
 
     def _mapping(
-        self, part: Layer, place: int, nodes: list[dict[str, Any]], here: set[str]
+        self, part: Layer, place: int, nodes: list[Node], here: set[str]
     ) -> tuple[ChainMapping, float]:
         """A part's mapping and its energy [nJ]."""
         names = {name: ARRAYS[tensor] for tensor, name in self.case.names(place).items()}

@@ -6,10 +6,10 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import baselines
 import cost_models
+from benchmarks.export_rules import Node
 from benchmarks.field import gamma_map
 from benchmarks.field.answer import Tool, ToolError
 from benchmarks.field.cases import FieldCase
@@ -70,7 +70,7 @@ class Gamma(Tool):
         return self.checkout.resolve(), self.program.resolve(), FITNESS[objective]
 
 
-def gamma_row(tool: Gamma, case: FieldCase, said: dict[str, Any], python: str) -> dict[str, Any]:
+def gamma_row(tool: Gamma, case: FieldCase, said: Node, python: str) -> Node:
     """Its answer by the program, and by our port with the guard, beside ours.
 
     Ours is the best of a genetic algorithm with 20,000 samples; the bound is a physical one. An

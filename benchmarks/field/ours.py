@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import baselines
 import cost_models
 from baselines import ProveError, SearchResult, prove
 from benchmarks.field.cases import PLAIN, FieldCase
+from benchmarks.frame import Row
 from cost_models import Chain, ChainMapping, Entry
 from maestro_env import MapSpaceError, Problem
 
@@ -21,7 +22,7 @@ BOXES = 20_000_000
 """Boxes after which a proof ends; the case is then open."""
 SAMPLES = 300_000
 """Samples of a search of a space that is too large for a proof."""
-SPACES: dict[str, dict[str, Any]] = {
+SPACES: dict[str, Row] = {
     "default": {},
     "uneven": {"uneven": True},
     "axis_dims=3": {"axis_dims": 3},
@@ -54,7 +55,7 @@ def optimum(case: FieldCase, tiles: str = "balanced") -> Ours:
     return proven(case, {} if tiles == "balanced" else {"tiles": tiles})
 
 
-def proven(case: FieldCase, space: dict[str, Any]) -> Ours:
+def proven(case: FieldCase, space: Row) -> Ours:
     """What a proof of a space ends with, or `ga` where bounds do not know it."""
     began = time.process_time()
     model = cost_models.load("exact", **PLAIN)
@@ -91,11 +92,11 @@ def widened(case: FieldCase, enough: float) -> tuple[str, float]:
     return least, found[least]
 
 
-def _proven_value(case: FieldCase, space: dict[str, Any]) -> float:
+def _proven_value(case: FieldCase, space: Row) -> float:
     return proven(case, space).value
 
 
-def _searched(case: FieldCase, space: dict[str, Any]) -> float:
+def _searched(case: FieldCase, space: Row) -> float:
     """What `ga` finds, by the tools' rules."""
     return _best(Problem(case.layer, case.chip, case.objective, case.model, space)).best_value
 

@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from benchmarks import crosscheck_timeloop
 from benchmarks.crosscheck_timeloop import kept_in, loops_of
+from benchmarks.export_rules import Node
 from benchmarks.field import timeloop_map
-from benchmarks.field.answer import MappingTool, width_of
+from benchmarks.field.answer import Keep, Loop, MappingTool, Part, width_of
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import TENSORS
 from mapper.export.chip_stores import ChipStore, ChipStores
@@ -64,7 +63,7 @@ class Timeloop(MappingTool):
         """Its mapper."""
         return (self.programs.resolve() / "timeloop-mapper",)
 
-    def parts(self, case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:
+    def parts(self, case: FieldCase, said: Node) -> Iterator[Part]:
         """Loops and kept tensors, outermost first."""
         return parts(case, said["mapping"])
 
@@ -98,7 +97,7 @@ def rule_of(case: FieldCase, mapping: ChainMapping) -> str:
     return SUMS if adds else WINDOWS if case.windowed else SLOWEST
 
 
-def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
+def problem_of(case: FieldCase, nest: LoopNest) -> Node:
     """Layer, chip and prices in format 0.3.
 
     Raises:
@@ -120,13 +119,13 @@ def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
     }
 
 
-def _actions(ways: dict[str, float], words: float) -> list[dict[str, Any]]:
+def _actions(ways: dict[str, float], words: float) -> list[Node]:
     return [{"name": name, "energy": float(pj * words)} for name, pj in ways.items()]
 
 
-def _tree(case: FieldCase, stores: ChipStores) -> list[dict[str, Any]]:
+def _tree(case: FieldCase, stores: ChipStores) -> list[Node]:
     """Memories and MACs, each node inside the one before; units of fan-outs as instances."""
-    nodes: list[dict[str, Any]] = []
+    nodes: list[Node] = []
     units = columns = inside = 1
     for level in case.chip.levels:
         own = [_memory(case, store, columns) for store in stores.at(level.name)]
@@ -149,7 +148,7 @@ def _instances(name: str, units: int) -> str:
     return name + f"[0..{units - 1}]" * (units > 1)
 
 
-def _memory(case: FieldCase, store: ChipStore, columns: int) -> dict[str, Any]:
+def _memory(case: FieldCase, store: ChipStore, columns: int) -> Node:
     width = width_of(case, store)
     rates = {"read_bandwidth": store.read_bits / width, "write_bandwidth": store.write_bits / width}
     if store.shared_bw:
@@ -162,7 +161,7 @@ def _memory(case: FieldCase, store: ChipStore, columns: int) -> dict[str, Any]:
     return {"name": store.name, "class": "SRAM", "attributes": attributes}
 
 
-def _constraints(case: FieldCase) -> Iterator[dict[str, Any]]:
+def _constraints(case: FieldCase) -> Iterator[Node]:
     """Every memory keeps its tensors; an axis takes the dimensions that the chip allows."""
     nest = case.statement
     stores = ChipStores(nest)
@@ -179,14 +178,14 @@ def _constraints(case: FieldCase) -> Iterator[dict[str, Any]]:
             yield {"target": stores.at(level.name)[-1].name, "type": "spatial", **given}
 
 
-def directives(nest: LoopNest) -> Iterator[dict[str, Any]]:
+def directives(nest: LoopNest) -> Iterator[Node]:
     """A mapping's loops, and what each memory keeps."""
     stores = ChipStores(nest)
     yield from loops_of(nest, lambda level: [store.name for store in stores.at(level)])
     yield from kept_in((store.name, store.tensors) for store in stores.all[1:])
 
 
-def parts(case: FieldCase, mapping: list[dict[str, Any]]) -> Iterator[Part]:
+def parts(case: FieldCase, mapping: list[Node]) -> Iterator[Part]:
     """Loops and kept tensors, outermost first."""
     dims = {name: dim for dim, name in NAME.items()}
     said = {(one["target"], one["type"]): one for one in mapping}

@@ -11,9 +11,8 @@ from typing import Any
 from benchmarks.export_cases import Case
 from benchmarks.export_counts import zigzag_evaluated
 from benchmarks.field import zigzag_map
-from benchmarks.field.answer import MappingTool
+from benchmarks.field.answer import Keep, Loop, MappingTool, Part
 from benchmarks.field.cases import OBJECTIVES, FieldCase
-from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import TENSORS
 from mapper.export.export_files import write_files

@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.frame import Summary, known, nothing, rounded, share_of, write
+from benchmarks.frame import Row, Summary, known, nothing, rounded, share_of, write
 from benchmarks.pool import finished
 from marl_runs import RunStatus, Store
 from mast.experiment import ValueTraining
@@ -47,7 +47,6 @@ SCHEDULES = {
 WIDTH = "--hidden"
 """The option of the agents' width; a cell that has it names it first."""
 WIDE = (WIDTH, "256")
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmarks.frame import Row
+
 Effort = TypeVar("Effort", bound=Any)
 
 
@@ -27,7 +29,7 @@ def at_least(least: float, kind: type[float] = int) -> Callable[[str], float]:
     return read
 
 
-def step_options(steps: Iterable[str]) -> dict[str, Any]:
+def step_options(steps: Iterable[str]) -> Row:
     """The options of a benchmark of several steps whose finished parts are lines of a file."""
     return {
         "quick": (False, "every step with little"),
@@ -66,7 +68,7 @@ class KeptLines:
 
     def __init__(self, path: Path, key: str = "key") -> None:
         self.path, self.key = path, key
-        self._rows: dict[str, dict[str, Any]] = {}
+        self._rows: dict[str, Row] = {}
         self._whole = 0
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
         for number, line in enumerate(lines, 1):
@@ -88,10 +90,10 @@ class KeptLines:
     def __contains__(self, key: str) -> bool:
         return key in self._rows
 
-    def __getitem__(self, key: str) -> dict[str, Any]:
+    def __getitem__(self, key: str) -> Row:
         return self._rows[key]
 
-    def add(self, row: dict[str, Any]) -> None:
+    def add(self, row: Row) -> None:
         """Keep a finished step; it is on the disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(row, separators=(",", ":")).encode() + b"\n"

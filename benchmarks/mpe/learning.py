@@ -50,7 +50,7 @@ def train(given: Any, case: str, seed: int) -> tuple[float, ...]:
     return given.episodes, given.last, history.mean(given.last), spent
 
 
-def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def report(rows: list[Row]) -> list[Row]:
     """Each case's mean with its interval, and its difference to uniform, seed by seed.
 
     ``p`` is of a t test on the differences: how often chance alone would make them as large.
@@ -59,7 +59,7 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         case: {row["seed"]: float(row["return_per_agent"]) for row in own}
         for case, own in grouped(rows, "case").items()
     }
-    table: list[dict[str, Any]] = []
+    table: list[Row] = []
     for case, values in by_case.items():
         mean, half = map(float, mean_interval(np.array(list(values.values()))))
         line = {

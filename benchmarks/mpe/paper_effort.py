@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import children_s, rounded, write
+from benchmarks.frame import Row, children_s, rounded, write
 from benchmarks.mpe.kept_lines import KeptLines
 
 
@@ -78,7 +78,7 @@ class Places:
         self._lines = KeptLines(runs)
         self.unfinished, self.data, self.figures, self.until = unfinished, data, figures, until
 
-    def kept(self, name: str, measure: Callable[[], Mapping[str, Any]]) -> dict[str, Any] | None:
+    def kept(self, name: str, measure: Callable[[], Mapping[str, Any]]) -> Row | None:
         """What is kept by a name; measured and kept where there is none and there is time."""
         if name not in self._lines:
             if time.monotonic() > self.until:

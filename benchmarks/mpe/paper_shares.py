@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.mpe.paper_effort import MpeEffort, Places
 from marl_runs import mean_interval
 from mpe_marl.asked import Effort
@@ -81,7 +82,7 @@ def profiles(effort: MpeEffort, places: Places) -> None:
     places.table("mpe-growth.csv", list(grown))
 
 
-def _profile(effort: MpeEffort, algorithm: str, n: int) -> dict[str, Any]:
+def _profile(effort: MpeEffort, algorithm: str, n: int) -> Row:
     config = TrainConfig(
         world=WORLD, n_agents=n, capacity=effort.rows, learner=LearnerConfig(algorithm=algorithm)
     )
@@ -106,9 +107,7 @@ def neighbors(effort: MpeEffort, places: Places) -> None:
         places.table("mpe-neighbors.csv", rows)
 
 
-def _of_round(
-    effort: MpeEffort, places: Places, n: int, name: str, turn: int
-) -> dict[str, Any] | None:
+def _of_round(effort: MpeEffort, places: Places, n: int, name: str, turn: int) -> Row | None:
     config = TrainConfig(world=WORLD, n_agents=n, capacity=effort.compared_rows)
     how = Effort(rows=effort.compared_rows, repeats=effort.repeats, rounds=1)
     found = places.kept(
@@ -118,7 +117,7 @@ def _of_round(
     return {"variant": name, **found} if found else None
 
 
-def _cuts(turns: list[dict[str, Any]], place: int) -> dict[str, float]:
+def _cuts(turns: list[Row], place: int) -> dict[str, float]:
     """What a law takes off in one round; the papers leave the worlds' steps out."""
     papers = [
         {**one, "phase_ms": {k: v for k, v in one["phase_ms"].items() if k != "environment"}}

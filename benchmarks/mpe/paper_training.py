@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import write
+from benchmarks.frame import Row, write
 from benchmarks.mpe.paper_effort import MpeEffort, Places
 from benchmarks.mpe.paper_shares import WORLD
 from marl_runs import Store, mean_interval, run_all
@@ -68,7 +68,7 @@ def _random(effort: MpeEffort, n: int) -> dict[str, float]:
     return {"mean_reward": round(float(rewards.mean()), 4)}
 
 
-def _trained(effort: MpeEffort, places: Places, n: int, law: str, seed: int) -> dict[str, Any]:
+def _trained(effort: MpeEffort, places: Places, n: int, law: str, seed: int) -> Row:
     """Train, or go on where the store of what is under way says; Ctrl-C ends the command."""
     run = Training(config_of(effort, n, law), seed, effort.episodes)
     places.unfinished.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def _apart(means: dict[int, float], uniform: dict[int, float]) -> tuple[Any, ...
     return tuple(map(float, mean_interval(np.array(both)))) if both else (np.nan, np.nan)
 
 
-def _row(means: dict[int, float], apart: tuple[Any, ...], chance: float) -> dict[str, Any]:
+def _row(means: dict[int, float], apart: tuple[Any, ...], chance: float) -> Row:
     mean, half = map(float, mean_interval(np.array(list(means.values()))))
     told = {"seeds": len(means), "mean reward": mean, "+-": half, "minus uniform": apart[0]}
     return told | {"its +-": apart[1], "random play": chance}

@@ -83,9 +83,9 @@ def free_memory() -> None:
         libc.malloc_trim(0)
 
 
-def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
+def measure(n: int, args: argparse.Namespace) -> list[Row]:
     """One row a layout and law, and memcpy of the same bytes."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for layout, names in CASES.items():
         if layout in args.without:
             continue

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines import Proof, prove
+from benchmarks.frame import Row
 from benchmarks.optima.problems import DATA_VERSION, OptimaProblem
 from benchmarks.optima.statement import stated
 from benchmarks.optima.tables import write_text
@@ -35,7 +36,7 @@ SECONDS = 600.0
 """Wall time of any other proof [s]: it is there for a machine that hangs."""
 
 
-def solved(problem: OptimaProblem, folder: Path) -> dict[str, Any]:
+def solved(problem: OptimaProblem, folder: Path) -> Row:
     """The row of a problem; one that the folder has already is taken from there.
 
     Raises:
@@ -44,7 +45,7 @@ def solved(problem: OptimaProblem, folder: Path) -> dict[str, Any]:
     place = folder / "problems" / problem.id
     kept = place / ROW
     if kept.is_file():
-        row: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+        row: Row = json.loads(kept.read_text(encoding="utf-8"))
         if row["data_version"] == DATA_VERSION:
             return row
     place.mkdir(parents=True, exist_ok=True)
@@ -54,7 +55,7 @@ def solved(problem: OptimaProblem, folder: Path) -> dict[str, Any]:
     return row
 
 
-def _solve(problem: OptimaProblem, place: Path) -> dict[str, Any]:
+def _solve(problem: OptimaProblem, place: Path) -> Row:
     """Prove, certify and export a problem."""
     spec = problem.spec.complete()
     built = spec.build()
@@ -62,7 +63,7 @@ def _solve(problem: OptimaProblem, place: Path) -> dict[str, Any]:
         proof = prove(built, boxes=BOXES)
     else:
         proof = prove(built, timeout=SECONDS, record=True)
-    row: dict[str, Any] = {
+    row: Row = {
         "id": problem.id,
         "network": problem.network,
         "layer": spec.layer_name,
@@ -89,7 +90,7 @@ def _solve(problem: OptimaProblem, place: Path) -> dict[str, Any]:
     return row | {"data_version": DATA_VERSION}
 
 
-def _certify(problem: OptimaProblem, proof: Proof, path: Path) -> dict[str, Any]:
+def _certify(problem: OptimaProblem, proof: Proof, path: Path) -> Row:
     """Write the certificate, and check it as ``mapper validate --certificate`` does."""
     write_certificate(path, make_certificate(problem.spec, proof))
     began = time.process_time()

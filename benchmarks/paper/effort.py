@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import write
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.frame import Row, write
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import Search
 from marl_runs import Ratio, holm, mean_interval, two_level_ratio
 
@@ -122,7 +121,7 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     return float(mean), float(half) if np.isfinite(half) else float("-inf")
 
 
-def measured(runs: Sequence[Found], best: float, level: float = HALF) -> dict[str, Any]:
+def measured(runs: Sequence[Found], best: float, level: float = HALF) -> Row:
     """What tables say of the searches of one method, over the best value of all."""
 
     def median(values: Iterable[float]) -> float:
@@ -157,7 +156,7 @@ def last_returns(runs: Iterable[Found], reference: float) -> np.ndarray:
     return np.maximum([one.last_return(reference) for one in runs], TINY)
 
 
-def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[dict[str, Any]]:
+def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[Row]:
     """Ratios of a table's comparisons, each with its interval, Holm's p and a verdict.
 
     What the cases are too few for stays empty.
@@ -179,7 +178,7 @@ def over_cases(
     reference: str,
     names: tuple[str, ...],
     title: str,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Each group of searches beside a reference: the ratio of their last mean returns.
 
     Args:
@@ -188,7 +187,7 @@ def over_cases(
         names: Columns of what tells tables apart, and of the group.
         title: Column of the ratio.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     pairs = []
     for key, cases in returns.items():
         for group in dict.fromkeys(n for case in cases for n in case if n != reference):
@@ -202,8 +201,8 @@ def over_cases(
     ]
 
 
-def _verdict(ratio: Ratio | None, interval: bool, p: float | None) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "")
+def _verdict(ratio: Ratio | None, interval: bool, p: float | None) -> Row:
+    row: Row = dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "")
     if ratio is not None:
         row["ratio"] = ratio.value
         if interval:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import grouped, write
+from benchmarks.frame import Row, grouped, write
 from benchmarks.paper.effort import Effort, Output, Step
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Kept
 from benchmarks.paper.notes import POLICIES, WAYS
 from benchmarks.paper.searches import Search
 from mapper.clustering import cluster, plots
@@ -38,8 +37,8 @@ def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a dataset, one a way of clustering, and the matrix that is drawn."""
-    rows: list[dict[str, Any]] = []
-    ways: list[dict[str, Any]] = []
+    rows: list[Row] = []
+    ways: list[Row] = []
     known = [one for one in plan(effort) if one in kept and "fig4" in kept(one).notes]
     for search in known:
         notes = kept(search).notes
@@ -58,14 +57,14 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         draw(matrix, TITLE, output.figures / "fig4.png")
 
 
-def _ways(notes: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _ways(notes: Row) -> Iterator[Row]:
     for (*way, reward), found in zip(WAYS, notes["ways"], strict=True):
         told = dict(zip(("linkage", "metric"), way, strict=True))
         told["reward"] = "yes" if reward else "no"
         yield told | dict(zip(("agents suggested", "alike with 6 agents"), found, strict=True))
 
 
-def _matrix(notes: dict[str, Any], samples: int) -> Correlation:
+def _matrix(notes: Row, samples: int) -> Correlation:
     names = tuple(notes["names"])
     matrix = np.eye(len(names))
     upper = np.triu_indices(len(names), 1)
@@ -74,7 +73,7 @@ def _matrix(notes: dict[str, Any], samples: int) -> Correlation:
     return Correlation(names, matrix, "pearson", (), samples)
 
 
-def _merged(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
+def _merged(rows: list[Row], names: tuple[str, ...]) -> list[Row]:
     """Means of the numbers over the seeds (and layers of the tables of ways)."""
     merged = []
     for key, alike in grouped(rows, *names).items():

@@ -8,14 +8,13 @@ their last 500 samples reaches it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper import curves
 from benchmarks.paper.effort import Effort, Output, Step, least, measured
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
 
 PRINTED = {
@@ -79,7 +78,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
 
 def _panel(
     panel: tuple[str, str, str], runs: list[dict[str, Found]], effort: Effort
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[Row, Row]:
     """The single agent's level is that of its long searches, where every seed has one."""
     best = least(each.values() for each in runs)
     single = "long" if all("long" in each for each in runs) else "one"
@@ -88,7 +87,7 @@ def _panel(
         level = LEVEL * each[single].last_return(best)
         arrived.append([each[n].return_arrives(best, level) for n in ("many", single)])
     sooner = [one / many for many, one in arrived if np.isfinite(many) and np.isfinite(one)]
-    row: dict[str, Any] = {
+    row: Row = {
         **dict(zip(("cost model", "layer", "objective"), panel, strict=True)),
         "seeds": len(runs),
         "samples of one": effort.long if single == "long" else effort.budget,

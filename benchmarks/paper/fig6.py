@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper import curves
 from benchmarks.paper.effort import (
     Effort,
@@ -18,8 +19,7 @@ from benchmarks.paper.effort import (
     measured,
     over_cases,
 )
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, Search, choosing, problem_of
 
 COUNTS = (1, 2, 3, 6, 9)
@@ -76,7 +76,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     groups: dict[Any, dict[str, list[Search]]] = {}
     for search in plan(effort):
         groups.setdefault(search.case, {}).setdefault(label(search), []).append(search)
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     drawn = {}
     returns: dict[tuple[str, ...], list[dict[str, np.ndarray]]] = {}
     for case, of_agents in groups.items():
@@ -103,7 +103,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         curves.keep("fig6", drawn, output.data, output.figures)
 
 
-def _rows(found: dict[str, list[Found]], best: float) -> Iterator[dict[str, Any]]:
+def _rows(found: dict[str, list[Found]], best: float) -> Iterator[Row]:
     level = LEVEL * max(
         float(np.mean([one.last_return(best) for one in runs])) for runs in found.values()
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper import curves
 from benchmarks.paper.effort import Effort, Output, Step
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.notes import EVOLVED
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
 
@@ -35,8 +33,8 @@ def _pair(effort: Effort, cost_model: str, seed: int) -> dict[str, Search]:
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a method and seed; the picture is of the first seed."""
-    rows: list[dict[str, Any]] = []
-    drawn: dict[str, dict[str, Any]] = {}
+    rows: list[Row] = []
+    drawn: dict[str, Row] = {}
     for cost_model in effort.cost_models:
         for seed in range(effort.seeds):
             pair = _pair(effort, cost_model, seed)
@@ -55,7 +53,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         curves.keep("fig7", drawn, output.data, output.figures)
 
 
-def _lines(found: dict[str, Found]) -> dict[str, dict[str, Any]]:
+def _lines(found: dict[str, Found]) -> dict[str, Row]:
     typical = {label: np.array(one.notes["typical"]) for label, one in found.items()}
     steps = {label: np.array(one.notes["steps"]) for label, one in found.items()}
     names = found["one agent"].notes["names"]

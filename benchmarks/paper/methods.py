@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.methods_table import reached
 from benchmarks.paper.effort import Effort, Output, Step, compared
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import Search, tell
 from marl_runs import geometric_mean
 
@@ -93,7 +93,7 @@ def _row(
     timed: dict[str, list[Found]],
     optimum: dict[str, float],
     effort: Effort,
-) -> dict[str, Any]:
+) -> Row:
     def over(values: dict[str, float]) -> float:
         return geometric_mean([value / optimum[layer] for layer, value in values.items()])
 
@@ -121,10 +121,10 @@ def _row(
     }
 
 
-def _proof_row(proofs: dict[str, Found], effort: Effort, like: dict[str, Any]) -> dict[str, Any]:
+def _proof_row(proofs: dict[str, Found], effort: Effort, like: Row) -> Row:
     """`auto`: its value is the optimum, from the time at which it was proven."""
     seconds = sorted(one.seconds for one in proofs.values())
-    row: dict[str, Any] = dict.fromkeys(like, "")
+    row: Row = dict.fromkeys(like, "")
     row |= {"method": "auto (a proof)", "seeds": 1, "EDP, geometric mean": 1.0}
     row |= {"CPU s": float(np.median(seconds)), "layers within 5 %": len(proofs)}
     for limit in effort.seconds:

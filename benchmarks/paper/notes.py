@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper.searches import (
     EVERY,
     ONE_AGENT,
@@ -37,7 +38,7 @@ WAYS = (
 """Linkage, metric and whether the reward is a column; the first is the default."""
 
 
-def notes_of(search: Search, samples: Samples) -> dict[str, Any]:
+def notes_of(search: Search, samples: Samples) -> Row:
     """What a search's line holds beside its values."""
     if not search.space or search.objective != "latency" or not len(samples.actions):
         return {}
@@ -48,14 +49,14 @@ def notes_of(search: Search, samples: Samples) -> dict[str, Any]:
     return {}
 
 
-def _clustering(search: Search, samples: Samples) -> dict[str, Any]:
+def _clustering(search: Search, samples: Samples) -> Row:
     """Fig. 4, and the agents that the dataset suggests."""
     data = dataset_of(search, samples)
     if int(np.isfinite(data.values).sum()) < FEWEST:
         return {}  # nothing to correlate: guarded MAESTRO refused nearly all
     found, tree = grown(data)
     count = min(AGENTS, len(data.names))
-    notes: dict[str, Any] = {"fig4": _figures(found, tree)}
+    notes: Row = {"fig4": _figures(found, tree)}
     notes["agents"] = [list(agent) for agent in tree.assign(count).agents]
     notes["ways"] = []
     for linkage, metric, reward in WAYS:
@@ -89,7 +90,7 @@ def alike(one: Assignment, other: Assignment) -> float:
     return float(adjusted_rand_score(*marks))
 
 
-def _figures(found: Correlation, tree: Any) -> dict[str, Any]:
+def _figures(found: Correlation, tree: Any) -> Row:
     strength = np.abs(found.matrix)
     pairs = strength[np.triu_indices(len(found.names), 1)]
     place = {name: row for row, name in enumerate(found.names)}
@@ -106,7 +107,7 @@ def _figures(found: Correlation, tree: Any) -> dict[str, Any]:
     }
 
 
-def _evolution(search: Search, samples: Samples) -> dict[str, Any]:
+def _evolution(search: Search, samples: Samples) -> Row:
     """Fig. 7."""
     problem = problem_of(search)
     single = Assignment.single(choosing(problem))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.frame import Row
 from benchmarks.paper.effort import Effort, Output, Step, finished, least, measured
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
 
 SWEPT: dict[str, tuple[Any, ...]] = {
@@ -90,8 +90,8 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         output.table("paper-single.csv", single)
 
 
-def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
-    row: dict[str, Any] = {"seeds": min(map(len, pair.values()))}
+def _both(pair: dict[str, list[Found]], best: float) -> Row:
+    row: Row = {"seeds": min(map(len, pair.values()))}
     for label, runs in pair.items():
         found = measured(runs, best)
         row |= {label: found["last mean return"], f"{label}, +-": found["+-"]}
@@ -99,7 +99,7 @@ def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
     return row
 
 
-def _alone(runs: list[Found], best: float) -> dict[str, Any]:
+def _alone(runs: list[Found], best: float) -> Row:
     row = measured(runs, best)
     told = {"seeds": row.pop("seeds"), "passes 0.5 at": row.pop("arrives at")}
     del row["samples"], row["samples to 5 %"]

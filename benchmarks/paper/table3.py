@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper.effort import Effort, Output, Step, compared, finished, least, measured
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, Search
 from marl_runs import geometric_mean
 
@@ -59,7 +59,7 @@ def _of_layer(
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a cost model, objective and method that has a search on every layer."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     pairs = []
     for cost_model, objective in _blocks(effort):
         block = _block(effort, kept, cost_model, objective)
@@ -105,7 +105,7 @@ def _bests(runs: list[Found]) -> np.ndarray:
     return np.array([one.best for one in runs])
 
 
-def _rows(block: dict[str, Runs], effort: Effort) -> Iterator[dict[str, Any]]:
+def _rows(block: dict[str, Runs], effort: Effort) -> Iterator[Row]:
     best = {n: least(runs[n] for runs in block.values()) for n in effort.table}
     for method, runs in block.items():
         found = [measured(runs[n], best[n]) for n in effort.table]

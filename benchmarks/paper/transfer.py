@@ -6,10 +6,9 @@ Each layer is searched by agents clustered from its own dataset, from each other
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper.effort import (
     Effort,
     Output,
@@ -20,8 +19,7 @@ from benchmarks.paper.effort import (
     measured,
     over_cases,
 )
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, Search, choosing, problem_of
 from mapper.clustering import Assignment
 
@@ -88,7 +86,7 @@ def _sources(effort: Effort, kept: Kept, layer: str, cost_model: str) -> dict[st
     return {**found, "one agent a parameter": effort.of_seeds(**told, method=EVERY)}
 
 
-def _told(layer: str, cost_model: str) -> dict[str, Any]:
+def _told(layer: str, cost_model: str) -> Row:
     return {"layer": layer, "objective": "latency", "cost_model": cost_model, "space": SPACE}
 
 
@@ -102,7 +100,7 @@ def _counted(effort: Effort, layer: str, cost_model: str) -> dict[str, list[Sear
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a layer and source of its agents, one a way of counting, and over the layers."""
-    tables: dict[str, list[dict[str, Any]]] = {"agents from": [], "the dataset's samples": []}
+    tables: dict[str, list[Row]] = {"agents from": [], "the dataset's samples": []}
     returns: dict[tuple[str, ...], list[dict[str, np.ndarray]]] = {}
     for cost_model in effort.cost_models:
         for layer in effort.layers:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 import cost_models
 import layers
-from benchmarks.published.rows import Row, chain_of, given
+from benchmarks.published.rows import Figures, Row, chain_of, given
 from cost_models import CHAINS, Chain, Cost, mapping_from
 from layers import Layer
 
@@ -44,7 +43,7 @@ def rows() -> Iterator[Row]:
     yield from (time_row(layer, figures) for layer in shapes.values())
 
 
-def buffer_row(layer: Layer, figures: dict[str, Any], mapping: str = "") -> Row:
+def buffer_row(layer: Layer, figures: Figures, mapping: str = "") -> Row:
     """Reads and writes of the global buffer; published without writing ifmaps from DRAM."""
     words = accesses(evaluate(layer, mapping or layer.name), "GLB")
     steps = [("", _sum(words)), (FILLS, _sum(words) - words["input"]["write"])]
@@ -57,7 +56,7 @@ def buffer_row(layer: Layer, figures: dict[str, Any], mapping: str = "") -> Row:
     )
 
 
-def time_row(layer: Layer, figures: dict[str, Any]) -> Row:
+def time_row(layer: Layer, figures: Figures) -> Row:
     """Processing time; published as if DRAM never made the chip wait."""
     waiting = evaluate(layer, layer.name).latency_cycles
     steady = evaluate(layer, layer.name, chip=without_dram()).latency_cycles
@@ -67,7 +66,7 @@ def time_row(layer: Layer, figures: dict[str, Any]) -> Row:
     return Row(CHIP, layer.name, "processing [ms]", published, waiting / per_ms, causes, TESTS)
 
 
-def dram_row(layer: Layer, figures: dict[str, Any]) -> Row:
+def dram_row(layer: Layer, figures: Figures) -> Row:
     """What crosses the DRAM boundary, and how the chip's run-length code shortens feature maps."""
     ours = _sum(accesses(evaluate(layer, layer.name), "DRAM"))
     words = accesses(evaluate(layer, layer.name, UNPADDED), "DRAM")
@@ -112,7 +111,7 @@ def accesses(cost: Cost, level: str) -> Words:
     return cost.levels[level].accesses
 
 
-def _code(zeros: float, figures: dict[str, Any]) -> float:
+def _code(zeros: float, figures: Figures) -> float:
     """Bits of the run-length code over those of the values; long runs are left out."""
     code = figures["code"]
     return float((1 - zeros) * code["word_bits"] / code["values"] / code["value_bits"])

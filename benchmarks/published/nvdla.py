@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import cost_models
 import layers
-from benchmarks.published.rows import Row, chain_of, given
+from benchmarks.published.rows import Figures, Row, chain_of, given
 from cost_models import CHAINS, ChainMapping, Entry, Spread
 from layers import Layer
 
@@ -57,7 +56,7 @@ def rows() -> Iterator[Row]:
     yield Row(CHIP, "ResNet-50", "images/s", figures["images_per_s"], images[0], causes, primer)
 
 
-def cycles(layer: Layer, row: dict[str, Any], rate: float) -> list[float]:
+def cycles(layer: Layer, row: Figures, rate: float) -> list[float]:
     """Ours, and then cycles without one cause after another; `rate` in bytes a cycle.
 
     Raises:
@@ -119,7 +118,7 @@ def rounded(n: int, unit: int) -> int:
     return -(-n // unit) * unit
 
 
-def layer_of(name: str, row: dict[str, Any]) -> Layer:
+def layer_of(name: str, row: Figures) -> Layer:
     """The layer as the chip runs it: of images 2 x 2 pixels are folded into the channels."""
     rows, taps, stride = row["rows"], row["taps"], row.get("stride", 1)
     if row["C"] == 3:
@@ -159,7 +158,7 @@ def stripe_of(layer: Layer) -> tuple[int, int]:
     )
 
 
-def _kb(row: dict[str, Any]) -> float:
+def _kb(row: Figures) -> float:
     residual = row["output_kb"] if row.get("residual") else 0.0
     moved = row["input_kb"] * row["input_reads"] + row["filter_kb"] + row["output_kb"]
     return float(moved + residual)

@@ -13,6 +13,8 @@ COLUMNS = (
 )
 """`read`: where the figure was read; or that it is remembered from the publication, unchecked."""
 HERE = Path(__file__).parent
+Figures = dict[str, Any]
+"""Published figures, by name."""
 
 
 class Row(NamedTuple):
@@ -58,9 +60,9 @@ def chain_of(*steps: tuple[str, float]) -> dict[str, float]:
     return {name: factor for name, factor in found.items() if abs(factor - 1) > 5e-4}
 
 
-def given(name: str) -> dict[str, Any]:
+def given(name: str) -> Figures:
     """The published figures of a chip, from the file beside this module."""
-    found: dict[str, Any] = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
+    found: Figures = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 import baselines
 from baselines.optimal import chain_proving
 from benchmarks.chain_problems import random_problem
-from benchmarks.edits.problems import deep_specs
+from benchmarks.edits.fields import deep_specs
 from cost_models import CHAINS, ChainMapping
 from layers import Layer
 from mapper.certificate import (

@@ -11,14 +11,13 @@ import yaml
 from benchmarks.export_cases import drawn
 from benchmarks.field import timeloop
 from benchmarks.field.accelforge import AccelForge, parts
-from benchmarks.field.answer import ToolError
+from benchmarks.field.answer import AnswerError, Keep, Loop, ToolError, mapping_of
 from benchmarks.field.cases import FieldCase
 from benchmarks.field.environments import SAID, asked
 from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.gamma import Gamma, gamma_row
-from benchmarks.field.loops import AnswerError, Keep, Loop, mapping_of
 from benchmarks.field.ours import choices_beyond, expanded, space_of
-from benchmarks.field.table import table_text
+from benchmarks.field.row import table_text
 from benchmarks.field.timeloop import Timeloop
 from benchmarks.field.zigzag import ZigZag
 from benchmarks.frame import known
