@@ -43,8 +43,6 @@ SECONDS = {
 USUAL = 0.03
 DEAR = 25.0
 """Searches of more processor time than this wait for the others of their seed [s]."""
-WAVES = (1, 3)
-"""Seeds below the first come first, then those below the second, then the others."""
 
 
 def expected_seconds(search: Search) -> float:
@@ -57,14 +55,13 @@ def expected_seconds(search: Search) -> float:
 
 
 def in_order(searches: Iterable[Search]) -> list[Search]:
-    """Wave by wave; in each the cheap ones first, and the paper's cost model before `exact`.
+    """Seed by seed; of each cheap ones first, and the paper's cost model before `exact`.
 
-    Seeds of datasets (100) are of the first wave.
+    Seeds of datasets (100) are those of seed 0.
     """
 
     def place(one: Search) -> tuple[int, bool, bool]:
-        wave = sum(one.seed % 100 >= end for end in WAVES)
-        return wave, expected_seconds(one) > DEAR, one.cost_model != "maestro"
+        return one.seed % 100, expected_seconds(one) > DEAR, one.cost_model != "maestro"
 
     return sorted(searches, key=place)
 

@@ -98,14 +98,25 @@ class Step:
     Args:
         name: What the command line calls it.
         what: What it shows.
-        searches: The searches it stands on, as far as those that are finished tell.
+        plan: The searches it stands on, as far as those that are finished tell, in groups.
         make: Makes tables and pictures of those that are finished.
     """
 
     name: str
     what: str
-    searches: Callable[[Effort, Kept], Iterable[Search]]
+    plan: Callable[[Effort, Kept], Any]
     make: Callable[[Effort, Kept, Output], None]
+
+    def searches(self, effort: Effort, kept: Kept) -> list[Search]:
+        """All of them, one after another."""
+        return _flat(self.plan(effort, kept))
+
+
+def _flat(groups: Any) -> list[Search]:
+    if isinstance(groups, Search):
+        return [groups]
+    parts = groups.values() if isinstance(groups, dict) else groups
+    return [search for part in parts for search in _flat(part)]
 
 
 def shown(value: Any) -> Any:
@@ -115,24 +126,18 @@ def shown(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Mean over seeds, and half of its 95 % interval; nothing is said of one seed."""
-    mean, half = mean_interval(np.asarray(values, np.float64))
-    return float(mean), float(half) if np.isfinite(half) else float("-inf")
-
-
 def measured(runs: Sequence[Found], best: float, level: float = HALF) -> Row:
     """What tables say of the searches of one method, over the best value of all."""
 
     def median(values: Iterable[float]) -> float:
         return float(np.median(list(values)))
 
-    mean, error = mean_and_error([one.last_return(best) for one in runs])
+    mean, half = mean_interval(np.array([one.last_return(best) for one in runs]))
     return {
         "seeds": len(runs),
         "samples": runs[0].samples,
-        "last mean return": mean,
-        "+-": error,
+        "last mean return": float(mean),
+        "+-": float(half) if np.isfinite(half) else -np.inf,  # of one seed
         "arrives at": median(one.return_arrives(best, level) for one in runs),
         "value / best": median(one.best for one in runs) / best,
         "samples to 5 %": median(one.arrival(1.05 * best) for one in runs),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -20,18 +21,16 @@ SPACES = ("paper", "paper-10")
 TITLE = "mobilenetv2.2, latency, pearson"
 
 
-def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
+def plan(effort: Effort, kept: Kept | None = None) -> list[list[Search]]:
     """The datasets of mobilenetv2.2 (the paper's), and of layers that have filters to tile."""
     return [
-        search
-        for cost_model in effort.cost_models
-        for policy in POLICIES
-        if policy not in effort.skip
-        for space in SPACES
-        for layer in effort.layers
-        for search in effort.of_seeds(
+        effort.of_seeds(
             layer=layer, objective="latency", method=policy, cost_model=cost_model, space=space
         )
+        for cost_model, policy, space, layer in product(
+            effort.cost_models, POLICIES, SPACES, effort.layers
+        )
+        if policy not in effort.skip
     ]
 
 
@@ -39,7 +38,8 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a dataset, one a way of clustering, and the matrix that is drawn."""
     rows: list[Row] = []
     ways: list[Row] = []
-    known = [one for one in plan(effort) if one in kept and "fig4" in kept(one).notes]
+    known = [one for some in plan(effort) for one in some
+             if one in kept and "fig4" in kept(one).notes]  # fmt: skip
     for search in known:
         notes = kept(search).notes
         told = {name: getattr(search, name) for name in ("cost_model", "space", "layer")}

@@ -8,6 +8,7 @@ their last 500 samples reaches it.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -39,26 +40,24 @@ def panels(effort: Effort) -> list[tuple[str, str, str]]:
     return [panel for panel in every if (panel[0], panel[2]) != ("exact", "area")]
 
 
-def three(effort: Effort, panel: tuple[str, str, str], seed: int) -> dict[str, Search]:
-    """Many agents, one, and one for long."""
-    cost_model, layer, objective = panel
-    many = Search(layer, objective, EVERY, cost_model, budget=effort.budget, seed=seed)
-    one = replace(many, method=ONE_AGENT)
-    return {"many": many, "one": one, "long": replace(one, budget=effort.long)}
-
-
-def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
-    """The long searches last."""
-    sets = [three(effort, panel, seed) for seed in range(effort.seeds) for panel in panels(effort)]
-    short = [one[name] for one in sets for name in ("many", "one")]
-    return [*short, *(one["long"] for one in sets)]
+def plan(
+    effort: Effort, kept: Kept | None = None
+) -> dict[tuple[str, str, str], list[dict[str, Search]]]:
+    """Many agents, one, and one for long, by panel and seed."""
+    found: dict[tuple[str, str, str], list[dict[str, Search]]] = {}
+    for panel, seed in product(panels(effort), range(effort.seeds)):
+        cost_model, layer, objective = panel
+        many = Search(layer, objective, EVERY, cost_model, budget=effort.budget, seed=seed)
+        one = replace(many, method=ONE_AGENT)
+        alike = {"many": many, "one": one, "long": replace(one, budget=effort.long)}
+        found.setdefault(panel, []).append(alike)
+    return found
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a panel, and the curves of the first cost model."""
     rows, drawn = [], {}
-    for panel in panels(effort):
-        sets = [three(effort, panel, seed) for seed in range(effort.seeds)]
+    for panel, sets in plan(effort).items():
         runs = [
             {name: kept(search) for name, search in one.items() if search in kept}
             for one in sets
