@@ -55,16 +55,11 @@ def zigzag_words(case: Case, part: Part, way: str) -> list[float]:
             found += [passed * width] * (outer and way == "read")
             found += [move.filled * width] * (inner and way == "write")
             continue
-        back = move.passed > outputs_of(nest)
+        back = move.passed > prod(nest.extents[dim] for dim in nest.depends(2))
         up, down = widths.psum if back else widths.output, widths.psum * back
         found += [passed * (up if way == "write" else down)] * outer
         found += [move.filled * (up if way == "read" else down)] * inner
     return found
-
-
-def outputs_of(nest: LoopNest) -> int:
-    """Outputs of the layer."""
-    return prod(nest.extents[dim] for dim in nest.depends(2))
 
 
 def exact_energies(case: Case, cost: Cost) -> dict[Part, float]:
@@ -153,11 +148,6 @@ class Transfer:
     allowed: int
 
 
-def moving_dims(nest: LoopNest, tensor: str) -> set[str]:
-    """Dimensions whose loops move a tensor, in ZigZag's names."""
-    return {NAME[dim] for dim in nest.depends(TENSORS.index(tensor))}
-
-
 def top_steps(nest: LoopNest, tensor: str, place: int) -> tuple[int, int]:
     """Steps of the outermost loops of a memory's tile that move it, and of those that do not.
 
@@ -167,7 +157,7 @@ def top_steps(nest: LoopNest, tensor: str, place: int) -> tuple[int, int]:
         place: Which of the memories that keep it, from the MACs outwards.
     """
     parts = temporal_loops(nest, tensor)
-    moving = moving_dims(nest, tensor)
+    moving = {NAME[dim] for dim in nest.depends(TENSORS.index(tensor))}
     above = (loop for part in parts[place + 1 :] for loop in part)
     loops = [*parts[place], *takewhile(lambda loop: loop[0] not in moving, above)]
     whole = moving - {*WINDOWED} if tensor == "input" else moving

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -71,6 +72,25 @@ class GroupCase:
         )
 
 
+def products(rows: int, *wide: int) -> NetworkGraph:
+    """Products one after another, of so many rows and of widths from the input's on."""
+    graph = GraphBuilder()
+    at = graph.source("input", (rows, wide[0]))
+    for place, (inner, outer) in enumerate(pairwise(wide)):
+        at = graph.mac(Layer.gemm(f"product{place}", M=rows, N=outer, K=inner), at)
+    return graph.graph()
+
+
+def attention(heads: int, rows: int, keys: int, deep: int, *, softmax: bool) -> NetworkGraph:
+    """Scores and context of some heads."""
+    graph, each = GraphBuilder(), {"query": rows, "key": keys, "value": keys}
+    query, key, value = (graph.source(name, (heads, n, deep)) for name, n in each.items())
+    at = graph.mac(Layer.gemm("scores", M=rows, N=keys, K=deep, batch=heads), query, key)
+    at = graph.norm("softmax", at) if softmax else at
+    graph.mac(Layer.gemm("context", M=rows, N=deep, K=keys, batch=heads), at, value)
+    return graph.graph()
+
+
 def graph_of(kind: str, rng: np.random.Generator) -> NetworkGraph:
     """Layers of a kind that are one group."""
     graph = GraphBuilder()
@@ -89,17 +109,8 @@ def graph_of(kind: str, rng: np.random.Generator) -> NetworkGraph:
             channels, size = graph.shape(at)[1], layer.out_y
         return graph.graph()
     if kind == "attention":
-        shapes = (heads, rows, deep), (heads, wide, deep), (heads, wide, deep)
-        query, key, value = map(graph.source, ("query", "key", "value"), shapes)
-        scores = Layer.gemm("scores", M=rows, N=wide, K=deep, batch=heads)
-        at = graph.norm("softmax", graph.mac(scores, query, key))
-        graph.mac(Layer.gemm("context", M=rows, N=deep, K=wide, batch=heads), at, value)
-        return graph.graph()
-    at, deep = graph.source("x", (rows, deep)), deep
-    for number in range(int(rng.integers(2, 5))):
-        at = graph.mac(Layer.gemm(f"product{number}", M=rows, N=wide, K=deep), at)
-        wide, deep = deep, wide
-    return graph.graph()
+        return attention(heads, rows, wide, deep, softmax=True)
+    return products(rows, *[deep, wide, deep, wide, deep][: int(rng.integers(2, 5)) + 1])
 
 
 def alike(plans: list[AxisPlan]) -> list[AxisPlan]:

@@ -137,14 +137,10 @@ def zigzag_stays(nest: LoopNest, tensor: str) -> list[Stay]:
         for spread in loops.spreads:
             units[spread.dim] *= spread.units or 1
         if tensor in loops.keeps or loops.level == MAC:
-            moving = above if loops.level == MAC else above[: _last(above, depends)]
-            steps = prod(n for _, n in moving)
+            last = max((at for at, (dim, _) in enumerate(above, 1) if dim in depends), default=0)
+            steps = prod(n for _, n in (above if loops.level == MAC else above[:last]))
             found.append(Stay(loops.level, steps, dict(units), ones | dict(loops.tile)))
     return found
-
-
-def _last(loops: list[tuple[str, int]], depends: list[str]) -> int:
-    return max((at for at, (dim, _) in enumerate(loops, 1) if dim in depends), default=0)
 
 
 def accelforge_stays(nest: LoopNest, tensor: str) -> list[Stay]:

@@ -101,13 +101,9 @@ def optimum(space: Space) -> tuple[list[float], int]:
             counts = count(nest)
         except CostModelError:
             continue
-        latency, energy = float(counts["stepwise"]), sum(energies(nest, counts, _prices(nest)))
+        latency, energy = float(counts["stepwise"]), sum(energies(nest, counts, PRICES))
         best = list(map(min, best, (latency, energy, latency * energy)))
     return best, mappings
-
-
-def _prices(nest: Nest) -> tuple[Price, ...]:
-    return PRICES[: 1 + sum(level.port is not None for level in nest.levels)]
 
 
 def random_space(rng: np.random.Generator) -> Space:

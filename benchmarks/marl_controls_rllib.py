@@ -37,7 +37,6 @@ def rows(given: Any) -> list[Run]:
         for method in METHODS:
             mine = [run for run in runs if run["method"] == method]
             ratios = [run["best"] / reference[case(run)] for run in mine]
-            low, high = interval(np.log(ratios))
             near = [marl_controls.TARGET * reference[case(run)] for run in mine]
             found.append(
                 {
@@ -45,8 +44,7 @@ def rows(given: Any) -> list[Run]:
                     "method": method,
                     "runs": len(mine),
                     "value / best": geometric_mean(ratios),
-                    "from": float(np.exp(low)),
-                    "to": float(np.exp(high)),
+                    **interval(ratios),
                     "samples to 5 %": reached(
                         [arrivals([run], value)[0] for run, value in zip(mine, near, strict=True)]
                     ),

@@ -78,12 +78,12 @@ def energies(nest: Nest, counts: Counts, prices: Sequence[Price]) -> list[float]
     Args:
         nest: The nest.
         counts: Its counts.
-        prices: Of each memory, DRAM the first.
+        prices: Of each memory, DRAM the first; there may be more.
     """
     found = accesses(nest, counts)
     cycles = counts["stepwise" if nest.rules.stepwise else "bound"]
     energy = []
-    for place, price in zip(sorted({m for m, _ in found}), prices, strict=True):
+    for place, price in zip(sorted({m for m, _ in found}), prices, strict=False):
         instances = math.prod(n for level in nest.levels[:place] for n in level.units)
         moved = [found[place, t] for t in range(3)]
         bits = price.read * sum(x.read for x in moved) + price.write * sum(x.write for x in moved)

@@ -38,12 +38,8 @@ from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
 OBJECTIVES = ("latency", "energy", "edp")
-IN_RANGE = {
-    "edge": Accelerator.preset("edge"),
-    "cloud": Accelerator.preset("cloud"),
-    "archgym": Accelerator.preset("archgym"),
-    "small": Accelerator(100, 700, 50_000, 24, 6),
-}
+IN_RANGE = {name: Accelerator.preset(name) for name in ("edge", "cloud", "archgym")}
+IN_RANGE["small"] = Accelerator(100, 700, 50_000, 24, 6)
 OUT_OF_RANGE = {
     "20,000 PEs": Accelerator(20_000, 1024, 8 << 20, 1024, 128),
     "6 PEs": Accelerator(6, 2048, 64_000, 8, 4),

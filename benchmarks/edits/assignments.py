@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,8 @@ def prepare(folder: Path) -> Edit:
     return edit
 
 
-def judge(path: Path) -> str:
-    """What reading an assignment makes of a file."""
-    return judged(lambda: Assignment.load(path), AssignmentError)
+judge = partial(judged, Assignment.load, AssignmentError)
+"""What reading an assignment makes of a file."""
 
 
 class _Strict(yaml.SafeLoader):

@@ -150,15 +150,15 @@ def prepare_deep(folder: Path, more: Iterable[ProblemSpec] = ()) -> Edit:
     return partial(edited, good=certificates(folder, (*more, *deep_specs())))
 
 
-def judge(path: Path) -> str:
-    """What checking a certificate makes of a file."""
+def check(path: Path) -> None:
+    """Check a certificate, and print what it says."""
+    certificate = read_certificate(path)
+    check_certificate(certificate)
+    claim_of(certificate), problem_of(certificate)
 
-    def check() -> None:
-        certificate = read_certificate(path)
-        check_certificate(certificate)
-        claim_of(certificate), problem_of(certificate)
 
-    return judged(check, CertificateError)
+judge = partial(judged, check, CertificateError)
+"""What checking a certificate makes of a file."""
 
 
 def truth(path: Path, judged: str) -> bool | None:

@@ -95,10 +95,10 @@ Edit = Callable[[Rng], tuple[str, bytes]]
 """What was edited, and the edited file."""
 
 
-def judged(read: Callable[[], object], refusal: type[Exception]) -> str:
+def judged(read: Callable[[Path], object], refusal: type[Exception], path: Path) -> str:
     """What reading a file comes to: "accepted", "refused", or what went wrong."""
     try:
-        read()
+        read(path)
     except refusal as error:
         return "refused" if "\n" not in str(error) else "internal error: several lines"
     except Exception as error:

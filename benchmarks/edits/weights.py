@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,8 @@ def parts_of(content: bytes) -> tuple[Json, bytes]:
     return header, content[8 + size :]
 
 
-def judge(path: Path) -> str:
-    """What reading agents makes of a file."""
-    return judged(lambda: load(path), PretrainedError)
+judge = partial(judged, load, PretrainedError)
+"""What reading agents makes of a file."""
 
 
 def truth(path: Path, _judged: str) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cost_models
+from benchmarks.export_groups import attention, products
 from benchmarks.export_rules import Node
 from benchmarks.field.accelforge import AccelForge, parts
 from benchmarks.field.answer import AnswerError, Keep, ToolError, mapping_of
@@ -45,22 +46,6 @@ class MayKeep(KeptTensors):
     may_keep: str
 
 
-def _products(rows: int, *wide: int) -> NetworkGraph:
-    graph = GraphBuilder()
-    at = graph.source("input", (rows, wide[0]))
-    for place, (inner, outer) in enumerate(pairwise(wide)):
-        at = graph.mac(Layer.gemm(f"product{place}", M=rows, N=outer, K=inner), at)
-    return graph.graph()
-
-
-def _attention(heads: int, rows: int, keys: int, deep: int) -> NetworkGraph:
-    graph, each = GraphBuilder(), {"query": rows, "key": keys, "value": keys}
-    query, key, value = (graph.source(name, (heads, n, deep)) for name, n in each.items())
-    at = graph.mac(Layer.gemm("scores", M=rows, N=keys, K=deep, batch=heads), query, key)
-    graph.mac(Layer.gemm("context", M=rows, N=deep, K=keys, batch=heads), at, value)
-    return graph.graph()
-
-
 def _convolutions(size: int, *channels: int) -> NetworkGraph:
     graph = GraphBuilder()
     at = graph.source("input", (1, channels[0], size, size))
@@ -70,10 +55,10 @@ def _convolutions(size: int, *channels: int) -> NetworkGraph:
 
 
 GRAPHS = {
-    "three products": _products(256, 64, 256, 64, 256),
-    "BERT's attention, 128 tokens": _attention(12, 128, 128, 64),
-    "BERT's MLP, 128 tokens": _products(128, 768, 3072, 768),
-    "GPT-2's MLP, 1 token": _products(1, 768, 3072, 768),
+    "three products": products(256, 64, 256, 64, 256),
+    "BERT's attention, 128 tokens": attention(12, 128, 128, 64, softmax=False),
+    "BERT's MLP, 128 tokens": products(128, 768, 3072, 768),
+    "GPT-2's MLP, 1 token": products(1, 768, 3072, 768),
     "MobileNet-v2's 1 x 1 pair": _convolutions(56, 24, 144, 24),
 }
 

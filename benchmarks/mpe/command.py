@@ -33,11 +33,6 @@ def main() -> None:
         __doc__,
         **step_options(STEPS),
         unfinished=(Path, "store of training runs under way"),
-        agents=([int], "sizes of the profiles"),
-        repeats=(int, "cycles of a profile"),
-        rounds=(int, "processes of each variant, in turn"),
-        seeds=(int, "seeds of the training runs"),
-        trained=([int], "sizes of the training runs"),
     )
     effort = effort_of(given, QUICK, FULL)
     home = Path("mpe-quick" if given.quick else "docs")

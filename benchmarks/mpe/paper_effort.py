@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import Row, children_s, rounded, write
+from benchmarks.frame import Row, rounded, write
 from benchmarks.mpe.kept_lines import KeptLines
+from benchmarks.network_proofs import children_s
 
 
 @dataclass(frozen=True)

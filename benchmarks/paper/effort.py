@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.frame import Row, write
+from benchmarks.marl_cases import CASES
 from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import Search
 from marl_runs import Ratio, holm, mean_interval, two_level_ratio
@@ -46,10 +47,7 @@ class Effort:
     long: int = 300_000
     cost_models: tuple[str, ...] = ("maestro", "exact")
     layers: tuple[str, ...] = ("mobilenetv2.2", "vgg16.1", "resnet18.1", "alexnet.2")
-    table: tuple[str, ...] = (
-        *("mobilenetv2.2", "mobilenetv2.7", "mobilenetv2.32", "mobilenetv2.46"),
-        *("vgg16.1", "vgg16.4", "vgg16.8", "vgg16.11"),
-    )
+    table: tuple[str, ...] = CASES["table3"]["edge"]
     swept: tuple[str, ...] = ("mobilenetv2.2", "resnet18.1")
     seconds: tuple[float, ...] = (0.1, 1.0, 5.0)
     skip: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ import yaml
 
 import cost_models
 import layers
-from benchmarks.published.rows import Figures, Row, chain_of, given
+from benchmarks.published.rows import Figures, Row, chain_of, fitting, given
 from cost_models import CHAINS, Chain, Cost, mapping_from
 from layers import Layer
 
@@ -45,10 +45,10 @@ def rows() -> Iterator[Row]:
 
 def buffer_row(layer: Layer, figures: Figures, mapping: str = "") -> Row:
     """Reads and writes of the global buffer; published without writing ifmaps from DRAM."""
-    words = accesses(evaluate(layer, mapping or layer.name), "GLB")
+    words = evaluate(layer, mapping or layer.name).levels["GLB"].accesses
     steps = [("", _sum(words)), (FILLS, _sum(words) - words["input"]["write"])]
     if layer.name == "CONV3" and not mapping:
-        other = accesses(evaluate(layer, OTHER), "GLB")
+        other = evaluate(layer, OTHER).levels["GLB"].accesses
         steps.append((PASSES, _sum(other) - other["input"]["write"]))
     published = figures["layers"][layer.name]["glb_mb"]
     return Row(
@@ -68,8 +68,8 @@ def time_row(layer: Layer, figures: Figures) -> Row:
 
 def dram_row(layer: Layer, figures: Figures) -> Row:
     """What crosses the DRAM boundary, and how the chip's run-length code shortens feature maps."""
-    ours = _sum(accesses(evaluate(layer, layer.name), "DRAM"))
-    words = accesses(evaluate(layer, layer.name, UNPADDED), "DRAM")
+    ours = _sum(evaluate(layer, layer.name).levels["DRAM"].accesses)
+    words = evaluate(layer, layer.name, UNPADDED).levels["DRAM"].accesses
     plain, inputs = _sum(words), words["input"]["read"]
     maps = plain - words["filter"]["read"]
     stored = figures["layers"][layer.name]
@@ -100,15 +100,7 @@ def evaluate(
         ValueError: The mapping does not fit.
     """
     fields = yaml.safe_load((EXAMPLES / f"{mapping}.yaml").read_text(encoding="utf-8"))
-    cost = model.evaluate(layer, chip, mapping_from(fields))
-    if not cost.feasible:
-        raise ValueError(f"{mapping}: {cost.infeasible}")
-    return cost
-
-
-def accesses(cost: Cost, level: str) -> Words:
-    """Reads and writes of a level by tensor [words]."""
-    return cost.levels[level].accesses
+    return fitting(model, layer, chip, mapping_from(fields))
 
 
 def _code(zeros: float, figures: Figures) -> float:

@@ -13,7 +13,7 @@ from itertools import product
 
 import cost_models
 import layers
-from benchmarks.published.rows import Figures, Row, chain_of, given
+from benchmarks.published.rows import Figures, Row, chain_of, fitting, given
 from cost_models import CHAINS, ChainMapping, Entry, Spread
 from layers import Layer
 
@@ -62,9 +62,7 @@ def cycles(layer: Layer, row: Figures, rate: float) -> list[float]:
     Raises:
         ValueError: The mapping does not fit.
     """
-    cost = MODEL.evaluate(layer, CHAINS[CHIP], mapping_of(layer))
-    if not cost.feasible:
-        raise ValueError(f"{layer.name}: {cost.infeasible}")
+    cost = fitting(MODEL, layer, CHAINS[CHIP], mapping_of(layer))
     moved = cost.levels["DRAM"].accesses
     inputs, filters = moved["input"]["read"] / KB, moved["filter"]["read"] / KB
     outputs, macs = moved["output"]["write"] / KB, cost.counts["compute_cycles"]

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from cost_models import Chain, ChainMapping, Cost, CostModel
+from layers import Layer
+
 COLUMNS = (
     *("chip", "layer", "quantity", "published", "read", "ours", "ratio", "causes", "left_over"),
 )
@@ -58,6 +61,18 @@ def chain_of(*steps: tuple[str, float]) -> dict[str, float]:
     pairs = zip(steps[1:], steps, strict=False)
     found = {name: before / after for (name, after), (_, before) in pairs}
     return {name: factor for name, factor in found.items() if abs(factor - 1) > 5e-4}
+
+
+def fitting(model: CostModel, layer: Layer, chip: Chain, mapping: ChainMapping) -> Cost:
+    """The cost of a mapping.
+
+    Raises:
+        ValueError: The mapping does not fit.
+    """
+    cost = model.evaluate(layer, chip, mapping)
+    if not cost.feasible:
+        raise ValueError(f"{layer.name}: {cost.infeasible}")
+    return cost
 
 
 def given(name: str) -> Figures:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import cost_models
 import layers
-from benchmarks.published.rows import Figures, Row, chain_of, given
+from benchmarks.published.rows import Figures, Row, chain_of, fitting, given
 from cost_models import CHAINS, ChainMapping, Entry, Spread
 from layers import Layer
 
@@ -57,9 +57,7 @@ def cycles(layer: Layer) -> list[float]:
     Raises:
         ValueError: The mapping does not fit.
     """
-    cost = MODEL.evaluate(layer, CHAINS[CHIP], mapping_of(layer))
-    if not cost.feasible:
-        raise ValueError(f"{layer.name}: {cost.infeasible}")
+    cost = fitting(MODEL, layer, CHAINS[CHIP], mapping_of(layer))
     moved = cost.levels["DRAM"].accesses
     inputs, filters = moved["input"]["read"], moved["filter"]["read"]
     macs = cost.counts["compute_cycles"]
