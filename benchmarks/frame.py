@@ -230,7 +230,7 @@ class Summary:
     """
 
     doc: str | None
-    rows: Callable[[argparse.Namespace], Sequence[Row]]
+    rows: Callable[[argparse.Namespace], Iterable[Row]]
     file: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
@@ -240,7 +240,7 @@ class Summary:
     def run(self) -> bool:
         """Make, keep and tell all rows; whether something is wrong."""
         given = given_to(self)
-        if rows := self.rows(given):
+        if rows := list(self.rows(given)):
             kept = rows if self.digits is None else [rounded(row, self.digits) for row in rows]
             write(given.out, rows[0], kept)
         return bool(self.told(rows, given))

@@ -51,19 +51,12 @@ def random_layer(rng: np.random.Generator) -> Layer:
             kind, stride = one(KINDS), int(rng.integers(1, 5))
             r, s = one(TAPS), one(TAPS)
             y, x = (taps - 1 + one(sizes[:-1]) for taps in (r, s))
-            return Layer(
-                "trial",
-                kind,
-                K=1 if kind is LayerKind.DSCONV else one(sizes),
-                C=one(sizes),
-                Y=y,
-                X=x,
-                R=r,
-                S=s,
-                groups=int(rng.integers(2, 6)) if kind is LayerKind.NGCONV else 1,
-                N=int(rng.integers(1, 4)),
-                **(uneven(rng) if rng.random() < 0.15 else {"stride": stride}),
-            )
+            k = 1 if kind is LayerKind.DSCONV else one(sizes)
+            shape = {"K": k, "C": one(sizes), "Y": y, "X": x, "R": r, "S": s}
+            shape["groups"] = int(rng.integers(2, 6)) if kind is LayerKind.NGCONV else 1
+            shape["N"] = int(rng.integers(1, 4))
+            more = uneven(rng) if rng.random() < 0.15 else {"stride": stride}
+            return Layer("trial", kind, **shape, **more)
         except LayerError:
             continue
 

@@ -10,6 +10,7 @@ proven optimum (docs/data/case-optima.csv, of `exact`), else by the best value o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,8 @@ METHODS = (
 )
 
 
-def rows(given: Any) -> list[Run]:
+def rows(given: Any) -> Iterator[Run]:
     """A row a cost model and method."""
-    found = []
     for cost_model in ("exact", "maestro"):
         runs = of_cases(read(given.runs, cost_model, BUDGET), "two")
         reference = references(runs, cost_model)
@@ -38,20 +38,17 @@ def rows(given: Any) -> list[Run]:
             mine = [run for run in runs if run["method"] == method]
             ratios = [run["best"] / reference[case(run)] for run in mine]
             near = [marl_controls.TARGET * reference[case(run)] for run in mine]
-            found.append(
-                {
-                    "cost model": cost_model,
-                    "method": method,
-                    "runs": len(mine),
-                    "value / best": geometric_mean(ratios),
-                    **interval(ratios),
-                    "samples to 5 %": reached(
-                        [arrivals([run], value)[0] for run, value in zip(mine, near, strict=True)]
-                    ),
-                    "CPU s": float(np.mean([run["cpu_s"] for run in mine])),
-                }
-            )
-    return found
+            yield {
+                "cost model": cost_model,
+                "method": method,
+                "runs": len(mine),
+                "value / best": geometric_mean(ratios),
+                **interval(ratios),
+                "samples to 5 %": reached(
+                    [arrivals([run], value)[0] for run, value in zip(mine, near, strict=True)]
+                ),
+                "CPU s": float(np.mean([run["cpu_s"] for run in mine])),
+            }
 
 
 TABLE = Summary(__doc__, rows, "marl-controls-rllib.csv", {"runs_": [Path]})

@@ -13,7 +13,7 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -47,16 +47,14 @@ from mapper.certificate import (
 Parts = dict[str, bytes]
 
 
-def certificates(folder: Path, given: Iterable[ProblemSpec]) -> list[tuple[Json, bytes]]:
+def certificates(folder: Path, given: Iterable[ProblemSpec]) -> Iterator[tuple[Json, bytes]]:
     """Claims and trees of some problems."""
-    found = []
     for spec in given:
         path = folder / "c"
         write_certificate(path, make_certificate(spec, baselines.prove(spec.build(), record=True)))
         with zipfile.ZipFile(path) as file:
             claim, tree = file.read("certificate.json"), file.read("tree.bin")
-        found.append((json.loads(claim), tree))
-    return found
+        yield json.loads(claim), tree
 
 
 def is_true(claim: Json) -> bool | None:
@@ -147,7 +145,7 @@ def prepare(folder: Path) -> Edit:
 
 def prepare_deep(folder: Path, more: Iterable[ProblemSpec] = ()) -> Edit:
     """Edits of the certificates of problems on chips that are a list of levels, and of more."""
-    return partial(edited, good=certificates(folder, (*more, *deep_specs())))
+    return partial(edited, good=list(certificates(folder, (*more, *deep_specs()))))
 
 
 def check(path: Path) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import cost_models
 import layers
 from cost_models import Chain, ChainLevel, ChainMapping, Cost, CostModel, Entry, load_chip
 from layers import DIMS, Layer
+from maestro_env import Problem
 from mapper.export.loop_nest import LoopNest, loop_nest
 
 LAYERS = (
@@ -82,6 +84,10 @@ class FieldCase:
         ones = dict.fromkeys(DIMS, 1)
         entries = (Entry(one.name, ones if one.is_memory else {}) for one in self.chip.inner)
         return loop_nest(self.layer, self.chip, ChainMapping(tuple(entries)))
+
+    def problem(self, space: dict[str, Any], model: CostModel | None = None) -> Problem:
+        """The problem in a space; by the tools' rules where no model is given."""
+        return Problem(self.layer, self.chip, self.objective, model or self.model, space)
 
     def cost(self, mapping: ChainMapping) -> Cost:
         """What a mapping costs by our model."""

@@ -58,8 +58,7 @@ def optimum(case: FieldCase, tiles: str = "balanced") -> Ours:
 def proven(case: FieldCase, space: Row) -> Ours:
     """What a proof of a space ends with, or `ga` where bounds do not know it."""
     began = time.process_time()
-    model = cost_models.load("exact", **PLAIN)
-    problem = Problem(case.layer, case.chip, case.objective, model, space)
+    problem = case.problem(space, cost_models.load("exact", **PLAIN))
     try:
         proof = prove(problem, boxes=BOXES)
         mapping, bound = proof.mapping, proof.bound
@@ -78,27 +77,22 @@ def widened(case: FieldCase, enough: float) -> tuple[str, float]:
         enough: The value that is looked for.
     """
     found = dict.fromkeys(SPACES, math.inf)
-    for name, value_in in (
-        ("axis_dims=3", _proven_value),
-        ("axis_dims=3, uneven", _proven_value),
-        ("axis_dims=3, uneven", _searched),
-        ("full", _searched),
-        ("axis_dims=4, uneven", _searched),
+    for name, proves in (
+        ("axis_dims=3", True),
+        ("axis_dims=3, uneven", True),
+        ("axis_dims=3, uneven", False),
+        ("full", False),
+        ("axis_dims=4, uneven", False),
     ):
-        found[name] = min(found[name], value_in(case, SPACES[name]))
-        if found[name] <= enough:
+        if proves:
+            value = proven(case, SPACES[name]).value
+        else:  # by the tools' rules
+            value = _best(case.problem(SPACES[name])).best_value
+        found[name] = min(found[name], value)
+        if value <= enough:
             break
     least = min(found, key=found.__getitem__)
     return least, found[least]
-
-
-def _proven_value(case: FieldCase, space: Row) -> float:
-    return proven(case, space).value
-
-
-def _searched(case: FieldCase, space: Row) -> float:
-    """What `ga` finds, by the tools' rules."""
-    return _best(Problem(case.layer, case.chip, case.objective, case.model, space)).best_value
 
 
 def _best(problem: Problem) -> SearchResult:
@@ -108,7 +102,7 @@ def _best(problem: Problem) -> SearchResult:
 def space_of(case: FieldCase, mapping: ChainMapping) -> str:
     """The least of our spaces that has a mapping, at the same value; else ``none``."""
     for name, options in SPACES.items():
-        problem = Problem(case.layer, case.chip, case.objective, case.model, options)
+        problem = case.problem(options)
         written = mapping if name == "default" else expanded(case.chip, mapping)
         try:
             action = problem.action_of(written)

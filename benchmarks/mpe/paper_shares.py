@@ -51,7 +51,7 @@ def profiles(effort: MpeEffort, places: Places) -> None:
     every = [
         places.kept(
             f"profile-{name}-{n}-{effort.rows}-{effort.repeats}",
-            lambda name=name, n=n: _profile(effort, name, n),
+            lambda name=name, n=n: _measured(effort, n, BASELINE, effort.rows, name),
         )
         for n in effort.agents
         for name in ALGORITHMS
@@ -82,12 +82,11 @@ def profiles(effort: MpeEffort, places: Places) -> None:
     places.table("mpe-growth.csv", list(grown))
 
 
-def _profile(effort: MpeEffort, algorithm: str, n: int) -> Row:
-    config = TrainConfig(
-        world=WORLD, n_agents=n, capacity=effort.rows, learner=LearnerConfig(algorithm=algorithm)
-    )
-    how = Effort(rows=effort.rows, repeats=effort.repeats, rounds=1)
-    return measure(variant(config, BASELINE), how)
+def _measured(effort: MpeEffort, n: int, name: str, rows: int, algorithm: str = "maddpg") -> Row:
+    learner = LearnerConfig(algorithm=algorithm)
+    config = TrainConfig(world=WORLD, n_agents=n, capacity=rows, learner=learner)
+    how = Effort(rows=rows, repeats=effort.repeats, rounds=1)
+    return measure(variant(config, name), how)
 
 
 def neighbors(effort: MpeEffort, places: Places) -> None:
@@ -108,11 +107,9 @@ def neighbors(effort: MpeEffort, places: Places) -> None:
 
 
 def _of_round(effort: MpeEffort, places: Places, n: int, name: str, turn: int) -> Row | None:
-    config = TrainConfig(world=WORLD, n_agents=n, capacity=effort.compared_rows)
-    how = Effort(rows=effort.compared_rows, repeats=effort.repeats, rounds=1)
     found = places.kept(
         f"round-{n}-{name}-{effort.compared_rows}-{effort.repeats}-{turn}",
-        lambda: measure(variant(config, name), how),
+        lambda: _measured(effort, n, name, effort.compared_rows),
     )
     return {"variant": name, **found} if found else None
 

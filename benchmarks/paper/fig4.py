@@ -49,8 +49,9 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         ways += [{**told, **way} for way in _ways(notes)]
     if rows:
         names = ("cost_model", "space", "policy")
-        output.table("paper-fig4.csv", _merged(rows, (*names, "layer")))
-        output.table("paper-clustering.csv", _merged(ways, (*names, "linkage", "metric", "reward")))
+        output.table("paper-fig4.csv", [*_merged(rows, (*names, "layer"))])
+        names = (*names, "linkage", "metric", "reward")
+        output.table("paper-clustering.csv", [*_merged(ways, names)])
     for search in [one for one in known if "matrix" in kept(one).notes][:1]:
         matrix = _matrix(kept(search).notes, search.budget)
         _keep(matrix, output.data / MATRIX)
@@ -73,17 +74,15 @@ def _matrix(notes: Row, samples: int) -> Correlation:
     return Correlation(names, matrix, "pearson", (), samples)
 
 
-def _merged(rows: list[Row], names: tuple[str, ...]) -> list[Row]:
+def _merged(rows: list[Row], names: tuple[str, ...]) -> Iterator[Row]:
     """Means of the numbers over the seeds (and layers of the tables of ways)."""
-    merged = []
     for key, alike in grouped(rows, *names).items():
         told = dict(zip(names, key, strict=True))
         told |= {"datasets": len(alike), "samples": alike[0]["samples"]}
         for name in (n for n in alike[0] if n not in told and n != "layer"):
             values = [row[name] for row in alike if not np.isnan(row[name])]
             told[name] = float(np.mean(values)) if values else ""
-        merged.append(told)
-    return merged
+        yield told
 
 
 def draw(matrix: Correlation, title: str, path: Path) -> None:
