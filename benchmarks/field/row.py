@@ -12,8 +12,7 @@ from benchmarks.export_cost_rules import accelforge_energies, exact_energies, zi
 from benchmarks.export_costs import cycles_cause, energy_cause
 from benchmarks.export_rules import Node
 from benchmarks.field.answer import MappingTool
-from benchmarks.field.cases import FieldCase
-from benchmarks.field.ours import choices_beyond, optimum, space_of, widened
+from benchmarks.field.cases import FieldCase, choices_beyond, optimum, space_of, widened
 from benchmarks.field.timeloop import rule_of
 from benchmarks.frame import Row, grouped, markdown
 from cost_models import ChainMapping, MappingError

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from benchmarks.frame import asked, refuse
 from benchmarks.mpe import paper_shares, paper_training
-from benchmarks.mpe.kept_lines import effort_of, end_of, step_options
-from benchmarks.mpe.paper_effort import FULL, QUICK, Places
+from benchmarks.mpe.kept_lines import FULL, QUICK, Places, effort_of, end_of, step_options
 
 RUNS = "mpe-measured.jsonl"
 """What is finished, in the folder of tables."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.frame import Row
-from benchmarks.mpe.paper_effort import MpeEffort, Places
+from benchmarks.mpe.kept_lines import MpeEffort, Places
 from marl_runs import mean_interval
 from mpe_marl.asked import Effort
 from mpe_marl.comparing import BASELINE, against_first, measure, variant

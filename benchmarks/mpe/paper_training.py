@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.frame import Row, write
-from benchmarks.mpe.paper_effort import MpeEffort, Places
+from benchmarks.mpe.kept_lines import MpeEffort, Places
 from benchmarks.mpe.paper_shares import WORLD
 from marl_runs import Store, mean_interval, run_all
 from mpe_marl.experiment import Training

@@ -11,8 +11,7 @@ from typing import Any
 
 from baselines import Proof, prove
 from benchmarks.frame import Row
-from benchmarks.optima.problems import DATA_VERSION, OptimaProblem
-from benchmarks.optima.statement import stated
+from benchmarks.optima.problems import DATA_VERSION, OptimaProblem, stated
 from benchmarks.optima.tables import write_text
 from cost_models import ChainMapping, Mapping
 from layers import DIMS

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.frame import grouped, markdown, write
-from benchmarks.optima.problems import DATA_VERSION
-from benchmarks.optima.statement import StatedProblem
+from benchmarks.optima.problems import DATA_VERSION, StatedProblem
 from marl_common import atomic_write
 
 Row = Mapping[str, Any]

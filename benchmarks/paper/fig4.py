@@ -11,8 +11,7 @@ import numpy as np
 from benchmarks.frame import Row, grouped, write
 from benchmarks.paper.effort import Effort, Output, Step
 from benchmarks.paper.found import Kept
-from benchmarks.paper.notes import POLICIES, WAYS
-from benchmarks.paper.searches import Search
+from benchmarks.paper.searches import POLICIES, WAYS, Search
 from mapper.clustering import cluster, plots
 from mapper.clustering.correlation import Correlation
 

@@ -10,8 +10,7 @@ from benchmarks.frame import Row
 from benchmarks.paper import curves
 from benchmarks.paper.effort import Effort, Output, Step
 from benchmarks.paper.found import Found, Kept
-from benchmarks.paper.notes import EVOLVED
-from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
+from benchmarks.paper.searches import EVERY, EVOLVED, ONE_AGENT, Search
 
 METHODS = {"many agents": EVERY, "one agent": ONE_AGENT}
 

@@ -16,8 +16,7 @@ import numpy as np
 from benchmarks.frame import Row
 from benchmarks.mpe.kept_lines import KeptLines
 from benchmarks.paper.curves import mean_returns, windows
-from benchmarks.paper.notes import notes_of
-from benchmarks.paper.searches import Samples, Search, run, tell
+from benchmarks.paper.searches import Samples, Search, notes_of, run, tell
 from marl_common import FloatArray
 from marl_runs import gathered
 

@@ -12,11 +12,10 @@ from benchmarks.export_cases import drawn
 from benchmarks.field import timeloop
 from benchmarks.field.accelforge import AccelForge, parts
 from benchmarks.field.answer import AnswerError, Keep, Loop, ToolError, mapping_of
-from benchmarks.field.cases import FieldCase
+from benchmarks.field.cases import FieldCase, choices_beyond, expanded, space_of
 from benchmarks.field.environments import SAID, asked
 from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.gamma import Gamma, gamma_row
-from benchmarks.field.ours import choices_beyond, expanded, space_of
 from benchmarks.field.row import table_text
 from benchmarks.field.timeloop import Timeloop
 from benchmarks.field.zigzag import ZigZag

@@ -11,9 +11,8 @@ import pytest
 
 from baselines import known_optimum
 from benchmarks.optima import solving
-from benchmarks.optima.problems import OptimaProblem, problems
+from benchmarks.optima.problems import OptimaProblem, StatedProblem, problems, stated
 from benchmarks.optima.solving import solved
-from benchmarks.optima.statement import StatedProblem, stated
 from benchmarks.optima.tables import VALUES, write_tables
 from tests.mapper.commands import printed
 
