@@ -52,19 +52,15 @@ def rates(layer: Layer, chip: Chain, worlds: int, runs: int) -> dict[str, float]
     nests = ChainCounter(model, layer, chip, batch).filler.nests(batch)
     counts, status = np.zeros(worlds, Counts), np.zeros(worlds, np.int64)
 
-    def kernel() -> None:
-        count_nests(WORK.records, nests, counts, status, worlds)
-
     def batched() -> None:
         costs = model.evaluate_batch(layer, chip, batch)
         assert len(costs.energy_nj) == len(costs.latency_cycles)
 
-    def stepped() -> None:
-        env.step(actions)
-
-    works: dict[str, Callable[[], None]] = {
-        "kernel": kernel, "model": batched, "environment": stepped,
-    }  # fmt: skip
+    works: dict[str, Callable[[], object]] = {
+        "kernel": lambda: count_nests(WORK.records, nests, counts, status, worlds),
+        "model": batched,
+        "environment": lambda: env.step(actions),
+    }
     return {name: worlds / min(taken) for name, taken in in_turns(works, runs).items()}
 
 

@@ -28,14 +28,18 @@ UNIT_ELEMENTS = 100
 """Chips of the library whose L1 holds fewer elements have no more than registers in a PE."""
 
 
-def searched(layer: Layer, chip: Accelerator, samples: int, **space: Any) -> Cost | None:
-    """The cost of the mapping of least EDP that annealing finds; None where it finds none."""
-    problem = Problem(layer, chip, "edp", space=space, budget=samples)
-    baselines.load("annealing").search(problem, problem.budget, 0)
+def best_cost(problem: Problem, method: str, samples: int) -> Cost | None:
+    """The cost of the best mapping that a method finds; None where it finds none."""
+    baselines.load(method).search(problem, samples, 0)
     if problem.best_action is None:
         return None
     mapping = problem.space.decode(problem.best_action[None])[0]
     return problem.cost_model.evaluate(problem.layer, problem.accelerator, mapping)
+
+
+def searched(layer: Layer, chip: Accelerator, samples: int, **space: Any) -> Cost | None:
+    """The cost of the mapping of least EDP that annealing finds; None where it finds none."""
+    return best_cost(Problem(layer, chip, "edp", space=space), "annealing", samples)
 
 
 def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:

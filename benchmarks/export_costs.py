@@ -117,16 +117,11 @@ def compare_one(case: Case, tool: str, said: Said) -> Row:
     return row
 
 
-def _near(value: float, other: float) -> bool:
-    return abs(value / other - 1) <= RULES_WITHIN
-
-
 def reproduced(row: Row) -> bool:
     """Whether each figure that is not the exact model's is what the tool's rules give."""
-    return (
-        row["counts_by_rules"] == row["counts"]
-        and (not row["energy_cause"] or _near(row["rules_nj"], row["tool_nj"]))
-        and (not row["cycles_cause"] or _near(row["rules_cycles"], row["tool_cycles"]))
+    return row["counts_by_rules"] == row["counts"] and all(
+        not row[f"{what}_cause"] or abs(row[f"rules_{of}"] / row[f"tool_{of}"] - 1) <= RULES_WITHIN
+        for what, of in (("energy", "nj"), ("cycles", "cycles"))
     )
 
 

@@ -154,12 +154,6 @@ def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[Node]
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
 
 
-def accelforge_says(case: Case, said: Node) -> Said:
-    """Elements that AccelForge reads and writes in every memory, and what that costs."""
-    cycles = said["latency_s"] * 1e6 * clock_of(case.nest.chip)
-    return Said(accelforge_said(case.nest, said), 1e9 * said["energy_j"], cycles)
-
-
 def both_say(cases: list[Case], accelforge: str | None) -> Iterator[tuple[Case, str, Said]]:
     """What ZigZag says of exports, then AccelForge where a Python that has it is given."""
     logging.disable(logging.CRITICAL)
@@ -167,7 +161,9 @@ def both_say(cases: list[Case], accelforge: str | None) -> Iterator[tuple[Case, 
     if accelforge is not None:
         texts = [accelforge_files(case.nest) for case in cases]
         for case, one in zip(cases, run_accelforge(texts, accelforge), strict=True):
-            yield case, "accelforge", accelforge_says(case, one)
+            cycles = one["latency_s"] * 1e6 * clock_of(case.nest.chip)
+            counts = accelforge_said(case.nest, one)
+            yield case, "accelforge", Said(counts, 1e9 * one["energy_j"], cycles)
 
 
 def cause_of(case: Case, tool: str, tensor: str) -> str:

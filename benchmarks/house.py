@@ -23,13 +23,8 @@ from benchmarks.frame import asked, refuse, show
 MANY, MOST = 6, 10
 """Parameters above which a function is counted."""
 _SILENT = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
+    getattr(tokenize, name)
+    for name in ("COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENCODING", "ENDMARKER")
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -69,7 +69,8 @@ def _lowered(layer: Layer, parts: Sequence[Part]) -> list[Part]:
 
     They bring nothing there; so tensors of a memory come to stand side by side.
     """
-    depends = {t: {d for d, on in zip(DIMS, row, strict=True) if on} for t, row in _rows(layer)}
+    rows = zip(TENSORS, layer.coupling, strict=True)
+    depends = {t: {d for d, on in zip(DIMS, row, strict=True) if on} for t, row in rows}
     found = list(parts)
     for start in range(len(found) - 1, -1, -1):
         at = start
@@ -83,10 +84,6 @@ def _lowered(layer: Layer, parts: Sequence[Part]) -> list[Part]:
             found[at], found[at + 1] = after, keep
             at += 1
     return found
-
-
-def _rows(layer: Layer) -> list[tuple[str, Sequence[bool]]]:
-    return list(zip(("input", "filter", "output"), layer.coupling, strict=True))
 
 
 def _entries(

@@ -20,7 +20,7 @@ from benchmarks.export_rules import Node
 from benchmarks.field.accelforge import AccelForge, parts
 from benchmarks.field.answer import AnswerError, Keep, ToolError, mapping_of
 from benchmarks.field.cases import PLAIN, FieldCase
-from cost_models import Accelerator, ChainMapping, Moved, energy_of_counts, load_chip, pass_cost
+from cost_models import Accelerator, ChainMapping, Moved, energy_of_counts, pass_cost
 from layers import DIMS, TENSORS, Layer, LayerKind, NetworkGraph
 from layers.graph_builder import GraphBuilder
 from mapper.export.accelforge_files import (
@@ -188,6 +188,7 @@ class PartAnswer(NamedTuple):
     here: list[str]
 
 
+@dataclass(frozen=True)
 class FusedReader:
     """Reads what AccelForge answers, and prices it by our model.
 
@@ -195,11 +196,9 @@ class FusedReader:
         case: The graph.
     """
 
-    def __init__(self, case: FusedCase) -> None:
-        self.case = case
-        chip = load_chip(CHIP)
-        assert isinstance(chip, Accelerator)
-        self.chip, self.model = chip, cost_models.load("exact", **PLAIN)
+    case: FusedCase
+    chip = Accelerator.load(CHIP)
+    model = cost_models.load("exact", **PLAIN)
 
     def read(self, nodes: Sequence[Node]) -> list[PartAnswer]:
         """Each layer of an answer.

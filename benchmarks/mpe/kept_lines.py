@@ -187,10 +187,9 @@ class Places:
 
     def table(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows to a CSV file, whole or not at all; fractions have five digits."""
-        finite = ({k: _told(v) for k, v in row.items()} for row in rows)
-        write(self.data / name, rows[0], (rounded(row, 5) for row in finite))
-
-
-def _told(value: Any) -> Any:
-    """A value, or nothing where it is not finite."""
-    return "" if isinstance(value, float) and not math.isfinite(value) else value
+        told = (rounded(row, 5) for row in rows)
+        write(
+            self.data / name,
+            rows[0],
+            ({k: "" if v in ("nan", "inf") else v for k, v in row.items()} for row in told),
+        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -53,8 +52,8 @@ def rewards(effort: MpeEffort, places: Places) -> None:
         for law, means in by_law.items():
             if means and chance:
                 told = {"agents": n, "law": law, "episodes": effort.episodes}
-                apart = _apart(means, by_law["uniform"]) if law != "uniform" else ("", "")
-                rows.append(told | _row(means, apart, chance["mean_reward"]))
+                told |= _row(means, {} if law == "uniform" else by_law["uniform"])
+                rows.append(told | {"random play": chance["mean_reward"]})
     if not rows:
         return
     places.table("mpe-figure6.csv", rows)
@@ -84,13 +83,10 @@ def _trained(effort: MpeEffort, places: Places, n: int, law: str, seed: int) -> 
         return {"mean_reward": round(float(done[0].result["mean_reward"]), 5), "curve": curve}
 
 
-def _apart(means: dict[int, float], uniform: dict[int, float]) -> tuple[Any, ...]:
-    """The mean difference to uniform, seed by seed, and half of its interval."""
-    both = [means[seed] - uniform[seed] for seed in means if seed in uniform]
-    return tuple(map(float, mean_interval(np.array(both)))) if both else (np.nan, np.nan)
-
-
-def _row(means: dict[int, float], apart: tuple[Any, ...], chance: float) -> Row:
+def _row(means: dict[int, float], uniform: dict[int, float]) -> Row:
+    """The mean and the mean difference to uniform, seed by seed, with half of their intervals."""
     mean, half = map(float, mean_interval(np.array(list(means.values()))))
-    told = {"seeds": len(means), "mean reward": mean, "+-": half, "minus uniform": apart[0]}
-    return told | {"its +-": apart[1], "random play": chance}
+    told: Row = {"seeds": len(means), "mean reward": mean, "+-": half}
+    both = [means[seed] - uniform[seed] for seed in means if seed in uniform]
+    apart = map(float, mean_interval(np.array(both))) if both else ("", "")
+    return told | dict(zip(("minus uniform", "its +-"), apart, strict=True))

@@ -93,10 +93,11 @@ def draw(matrix: Correlation, title: str, path: Path) -> None:
 
 
 def _keep(matrix: Correlation, path: Path) -> None:
-    columns = ("parameter", *matrix.names)
-    cells = ([f"{value:.5f}" for value in row] for row in matrix.matrix)
-    lines = ((name, *row) for name, row in zip(matrix.names, cells, strict=True))
-    write(path, columns, (dict(zip(columns, line, strict=True)) for line in lines))
+    rows = [
+        {"parameter": name} | dict(zip(matrix.names, (f"{r:.5f}" for r in row), strict=True))
+        for name, row in zip(matrix.names, matrix.matrix, strict=True)
+    ]
+    write(path, rows[0], rows)
 
 
 STEP = Step("fig4", "Fig. 4: correlation and dendrogram", plan, make)

@@ -31,26 +31,22 @@ PRINTED = {
 LEVEL = 0.95
 
 
-def panels(effort: Effort) -> list[tuple[str, str, str]]:
-    """Cost model, layer and objective of each panel.
-
-    `exact` prices buffers by their capacity, and the paper's chip has none: so no area there.
-    """
-    every = [(model, *panel) for model in effort.cost_models for panel in PRINTED]
-    return [panel for panel in every if (panel[0], panel[2]) != ("exact", "area")]
-
-
 def plan(
     effort: Effort, kept: Kept | None = None
 ) -> dict[tuple[str, str, str], list[dict[str, Search]]]:
-    """Many agents, one, and one for long, by panel and seed."""
+    """Many agents, one, and one for long, by cost model, layer and objective, and seed.
+
+    `exact` prices buffers by their capacity, and the paper's chip has none: so no area there.
+    """
     found: dict[tuple[str, str, str], list[dict[str, Search]]] = {}
-    for panel, seed in product(panels(effort), range(effort.seeds)):
-        cost_model, layer, objective = panel
+    panels = product(effort.cost_models, PRINTED, range(effort.seeds))
+    for cost_model, (layer, objective), seed in panels:
+        if (cost_model, objective) == ("exact", "area"):
+            continue
         many = Search(layer, objective, EVERY, cost_model, budget=effort.budget, seed=seed)
         one = replace(many, method=ONE_AGENT)
         alike = {"many": many, "one": one, "long": replace(one, budget=effort.long)}
-        found.setdefault(panel, []).append(alike)
+        found.setdefault((cost_model, layer, objective), []).append(alike)
     return found
 
 

@@ -36,7 +36,7 @@ def rows() -> Iterator[Row]:
     yield buffer_row(shapes["CONV3"], figures, OTHER)
     found = [dram_row(layer, figures) for layer in shapes.values()]
     yield from found
-    explained = sum(row.ours / _product(row) for row in found)
+    explained = sum(row.ours * row.left_over / row.ratio for row in found)
     ours = sum(row.ours for row in found)
     causes = {"the layers' causes": ours / explained}
     yield Row(CHIP, "all", "DRAM [MB]", figures["dram_mb"], ours, causes, TEXT)
@@ -115,7 +115,3 @@ def _sum(words: Words) -> float:
 
 def _mb(words: float) -> float:
     return words * 2 / 1e6
-
-
-def _product(row: Row) -> float:
-    return row.ratio / row.left_over

@@ -48,7 +48,9 @@ def rows() -> Iterator[Row]:
         sums = [before + row["times"] * step for before, step in zip(sums, steps, strict=True)]
         causes = chain_of(*zip(("", *CAUSES), steps, strict=True))
         label = name if row["times"] == 1 else f"{name} x{row['times']}"
-        published = max(_kb(row) / figures["gb_per_s"] * 1000, row["mac_cycles"])
+        moved = row["input_kb"] * row["input_reads"] + row["filter_kb"]
+        moved += row["output_kb"] * (1 + row.get("residual", False))
+        published = max(moved / figures["gb_per_s"] * 1000, row["mac_cycles"])
         yield Row(CHIP, label, "cycles", published, steps[0], causes, READ)
     images = [1e6 * (CHAINS[CHIP].clock_mhz or 0) / cycles for cycles in sums]
     causes = chain_of(*zip(("", *CAUSES), images, strict=True))
@@ -154,9 +156,3 @@ def stripe_of(layer: Layer) -> tuple[int, int]:
     return min(
         sides, key=lambda s: (math.ceil(layer.out_y / s[0]) * math.ceil(layer.out_x / s[1]), -s[1])
     )
-
-
-def _kb(row: Figures) -> float:
-    residual = row["output_kb"] if row.get("residual") else 0.0
-    moved = row["input_kb"] * row["input_reads"] + row["filter_kb"] + row["output_kb"]
-    return float(moved + residual)
