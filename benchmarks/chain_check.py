@@ -23,12 +23,7 @@ import numpy as np
 
 from baselines import prove
 from baselines.optimal.chain_solver import ChainSolver
-from benchmarks.chain_problems import (
-    random_part,
-    random_problem,
-    structures_of,
-    with_residents,
-)
+from benchmarks.chain_problems import random_part, random_problem, structures_of, with_residents
 from benchmarks.frame import Row, Table
 from maestro_env import Problem
 from marl_common import IntArray

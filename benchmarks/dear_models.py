@@ -135,11 +135,4 @@ def told(rows: list[Row], _: Any) -> None:
     show(table)
 
 
-TABLE = Table(
-    __doc__,
-    (*OF_RUN, *LIMITS),
-    keys,
-    run,
-    "dear-models.csv",
-    told=told,
-)
+TABLE = Table(__doc__, (*OF_RUN, *LIMITS), keys, run, "dear-models.csv", told=told)

@@ -22,13 +22,7 @@ from benchmarks.export_cost_rules import (
     zigzag_cycles,
     zigzag_energies,
 )
-from benchmarks.export_counts import (
-    COUNTED,
-    Said,
-    both_say,
-    cause_of,
-    exact_counts,
-)
+from benchmarks.export_counts import COUNTED, Said, both_say, cause_of, exact_counts
 from benchmarks.export_rules import accelforge_counts, zigzag_stays
 from benchmarks.frame import Row, Summary, grouped
 from layers import TENSORS

@@ -137,11 +137,7 @@ def packages(root: Path, depth: int) -> dict[str, Counts]:
 
 def main() -> None:
     """Print the table."""
-    given = asked(
-        __doc__,
-        checkout_=[Path],
-        depth=(3, "levels of packages"),
-    )
+    given = asked(__doc__, checkout_=[Path], depth=(3, "levels of packages"))
     root = (given.checkout or [Path(__file__).parents[1]])[0].resolve()
     rows = packages(root, given.depth)
     if not rows:

@@ -225,10 +225,7 @@ def run(given: Any, seed: int) -> Counter[str]:
     return found
 
 
-FIELDS = (
-    *("answers", "refused", "refused for its many steps", "refused though tiles fit"),
-    *LAWS,
-)
+FIELDS = (*("answers", "refused", "refused for its many steps", "refused though tiles fit"), *LAWS)
 
 
 TABLE = seed_table(

@@ -35,7 +35,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "edge": (
             *("mobilenetv2.2", "mobilenetv2.7", "mobilenetv2.32", "mobilenetv2.46"),
             *("vgg16.1", "vgg16.4", "vgg16.8", "vgg16.11"),
-        ),
+        )
     },
 }
 OBJECTIVES = ("latency", "edp", "energy")

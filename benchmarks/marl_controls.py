@@ -145,9 +145,5 @@ def told(rows: Any, given: Any) -> None:
 
 
 TABLE = Summary(
-    __doc__,
-    made,
-    "marl-controls.csv",
-    {"runs": ([Path], "keep these runs first")},
-    told=told,
+    __doc__, made, "marl-controls.csv", {"runs": ([Path], "keep these runs first")}, told=told
 )

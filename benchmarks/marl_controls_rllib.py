@@ -23,10 +23,7 @@ from benchmarks.methods_table import Run, arrivals, of_cases, reached, read, ref
 from marl_runs import geometric_mean
 
 BUDGET = 5_000
-METHODS = (
-    *("marl:mode=paper", "marl-rllib:mode=paper", "marl-rllib"),
-    *marl_controls.METHODS,
-)
+METHODS = (*("marl:mode=paper", "marl-rllib:mode=paper", "marl-rllib"), *marl_controls.METHODS)
 
 
 def rows(given: Any) -> Iterator[Run]:

@@ -87,12 +87,7 @@ def campaign(kind: str, edits: int, seed: int) -> Outcomes:
 
 def main() -> bool:
     """Run the campaigns; true where a file was judged wrongly."""
-    given = asked(
-        __doc__,
-        edits=(2_000, "of each kind"),
-        seed=0,
-        kind=(list(KINDS), None, KINDS),
-    )
+    given = asked(__doc__, edits=(2_000, "of each kind"), seed=0, kind=(list(KINDS), None, KINDS))
     failed = False
     for kind in given.kind:
         found = campaign(kind, given.edits, given.seed)

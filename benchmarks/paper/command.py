@@ -15,17 +15,7 @@ from pathlib import Path
 
 from benchmarks.frame import asked, refuse
 from benchmarks.mpe.kept_lines import at_least, effort_of, end_of, step_options
-from benchmarks.paper import (
-    fig4,
-    fig5,
-    fig6,
-    fig7,
-    methods,
-    settings,
-    table2,
-    table3,
-    transfer,
-)
+from benchmarks.paper import fig4, fig5, fig6, fig7, methods, settings, table2, table3, transfer
 from benchmarks.paper.effort import FULL, QUICK, Effort, Output, Step
 from benchmarks.paper.found import Kept
 from benchmarks.paper.searches import Search, tell
