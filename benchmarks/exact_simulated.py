@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.nest_counts import differing as counts_differing
+from benchmarks.nest_features import differing as counts_differing
 from benchmarks.seed_lines import seed_table
 from cost_models import Accelerator, CostBatch, MappingBatch
 from cost_models.exact import ExactModel

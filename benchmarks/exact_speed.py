@@ -75,12 +75,6 @@ def said(script: str, *words: Any) -> list[float]:
     return [float(text) for text in subprocess.check_output(command, text=True).split()]
 
 
-def call_us(model: Any, layer: layers.Layer, chip: Accelerator, mappings: Any) -> float:
-    """Median time of a single call [us]."""
-    works = {row: lambda one=mappings[row]: model.evaluate(layer, chip, one) for row in range(50)}
-    return 1e6 * float(np.median([*in_turns(works, 80, clock=time.perf_counter).values()]))
-
-
 def rates(
     given: Any, layer: layers.Layer, chip: Accelerator, batch: Any, **options: str
 ) -> dict[str, float]:
@@ -124,7 +118,9 @@ def main() -> None:
         wall, _ = best_of(1, lambda: stock.evaluate_batch(layer, chip, few))
         result["stock program, times as long"] = wall / 100 * next(iter(found.values()))
     model = cost_models.load(given.cost_model)
-    result["single call, median [us]"] = call_us(model, layer, chip, batch)
+    works = {row: lambda one=batch[row]: model.evaluate(layer, chip, one) for row in range(50)}
+    times = in_turns(works, 80, clock=time.perf_counter)
+    result["single call, median [us]"] = 1e6 * float(np.median([*times.values()]))
     names = ("first call [s]", "first call [s of processor]")
     result |= dict(zip(names, said(FIRST_CALL, given.cost_model), strict=True))
     names = (f"peak memory, {MEMORY_OF} mappings [MB]", "of it, the mappings [MB]")

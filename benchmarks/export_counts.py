@@ -6,7 +6,7 @@
 Mappings of whole factors on chips of three levels, with several dimensions side by side and tensors
 that pass a level, are written by `mapper export`, then read and counted by the tools themselves:
 element reads and writes of every tensor in every memory. ZigZag runs here, AccelForge under a
-Python 3.12 that has it (`accelforge_run.py`), which counts fused groups, too (`export_groups.py`),
+Python 3.12 that has it (`accelforge_map.py`), which counts fused groups, too (`export_groups.py`),
 Timeloop 3.0.3 where its program is given
 (`crosscheck_timeloop.py`). Where a count differs, a rule gives the tool's number
 (`export_rules.py`).
@@ -23,7 +23,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import accelforge_run as runner
 from benchmarks.crosscheck_timeloop import NO_CAUSE, TimeloopError, nest_counts, program_path
 from benchmarks.export_cases import Case, cases
 from benchmarks.export_groups import GroupCase, group_cases
@@ -40,6 +39,7 @@ from benchmarks.export_rules import (
     zigzag_counts,
     zigzag_stays,
 )
+from benchmarks.field import accelforge_map
 from benchmarks.frame import Summary, grouped
 from cost_models import clock_of
 from layers import TENSORS
@@ -48,7 +48,6 @@ from mapper.export.export_files import write_files
 from mapper.export.fused_accelforge import fused_files
 from mapper.export.zigzag_files import LAYER_OPERAND, temporal_loops, zigzag_files
 
-STAYS = {"zigzag": zigzag_stays, "accelforge": accelforge_stays}
 COUNTED = {"zigzag": zigzag_counts, "accelforge": accelforge_counts}
 GROUPS = "accelforge-fused"
 """Stands for AccelForge where it counts fused groups."""
@@ -145,7 +144,7 @@ def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[Node]
         folders = [Path(name) / str(place) for place in range(len(exports))]
         for texts, folder in zip(exports, folders, strict=True):
             write_files(folder, texts)
-        words = [python, runner.__file__, *map(str, folders)]
+        words = [python, accelforge_map.__file__, "counts", *map(str, folders)]
         try:
             run = subprocess.run(words, capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError) as error:
@@ -172,7 +171,10 @@ def cause_of(case: Case, tool: str, tensor: str) -> str:
         return ONCE if tensor == "output" else INSIDE
     if tool == "timeloop":
         return WINDOW if tensor == "input" else NO_CAUSE
-    steps = [[stay.steps for stay in stays(case.nest, tensor)] for stays in STAYS.values()]
+    steps = [
+        [stay.steps for stay in stays(case.nest, tensor)]
+        for stays in (zigzag_stays, accelforge_stays)
+    ]
     return EACH if tensor == "output" and steps[0] == steps[1] else ANEW
 
 

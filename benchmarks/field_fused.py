@@ -23,7 +23,7 @@ from benchmarks.export_counts import cause_of, run_accelforge
 from benchmarks.export_groups import GroupCase
 from benchmarks.field.answer import ToolError
 from benchmarks.field.cases import PLAIN, choices_beyond
-from benchmarks.field.environments import HOME, asked, python_of
+from benchmarks.field.command import HOME, asked, python_of
 from benchmarks.field.fused_graphs import (
     CHIP,
     GRAPHS,

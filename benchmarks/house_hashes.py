@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -140,12 +141,6 @@ def mst_arms() -> Hashes:
             yield f"mst {arm}", digest(trainer.losses, trainer.model.state_dict())
 
 
-def arms() -> Hashes:
-    """The arms of mast and mst."""
-    yield from mast_arms()
-    yield from mst_arms()
-
-
 def comparable() -> list[str]:
     """Searchers that neither prove an optimum nor take minutes."""
     import baselines
@@ -250,9 +245,13 @@ def help() -> Hashes:
         yield from sorted(help_of(program).items())
 
 
-PARTS = {
-    "learners": learners, "arms": arms, "searches": searches, "stores": stores, "help": help,
-}  # fmt: skip
+PARTS: dict[str, Callable[[], Hashes]] = {
+    "learners": learners,
+    "arms": lambda: chain(mast_arms(), mst_arms()),
+    "searches": searches,
+    "stores": stores,
+    "help": help,
+}
 
 
 def differences(found: Row, expected: Row, where: str = "") -> list[str]:

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.nest_counts import Counts
 from benchmarks.nest_energy import Accesses, accesses, keepers, memories
+from benchmarks.nest_features import Counts
 from benchmarks.seed_lines import seed_table
 from cost_models import CostModelError
 from cost_models.exact.nest import INPUT, OUTPUT, Nest, P, Q, R, S, Window

@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks import marl_controls
 from benchmarks.frame import Summary
 from benchmarks.marl_cases import case, interval
-from benchmarks.methods_table import Run, arrivals, of_cases, reached, read, references
-from marl_runs import geometric_mean
+from benchmarks.methods_table import Run, of_cases, reached, read, references
+from marl_runs import first_below, geometric_mean
 
 BUDGET = 5_000
 METHODS = (*("marl:mode=paper", "marl-rllib:mode=paper", "marl-rllib"), *marl_controls.METHODS)
@@ -34,16 +34,17 @@ def rows(given: Any) -> Iterator[Run]:
         for method in METHODS:
             mine = [run for run in runs if run["method"] == method]
             ratios = [run["best"] / reference[case(run)] for run in mine]
-            near = [marl_controls.TARGET * reference[case(run)] for run in mine]
+            arrived = [
+                first_below(run["curve"], marl_controls.TARGET * reference[case(run)]) or np.inf
+                for run in mine
+            ]
             yield {
                 "cost model": cost_model,
                 "method": method,
                 "runs": len(mine),
                 "value / best": geometric_mean(ratios),
                 **interval(ratios),
-                "samples to 5 %": reached(
-                    [arrivals([run], value)[0] for run, value in zip(mine, near, strict=True)]
-                ),
+                "samples to 5 %": reached(arrived),
                 "CPU s": float(np.mean([run["cpu_s"] for run in mine])),
             }
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from benchmarks.nest_counts import Counts
+from benchmarks.nest_features import Counts
 from cost_models.exact.nest import OUTPUT, Nest
 
 

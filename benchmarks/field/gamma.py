@@ -70,7 +70,7 @@ class Gamma(Tool):
         return self.checkout.resolve(), self.program.resolve(), FITNESS[objective]
 
 
-def gamma_row(tool: Gamma, case: FieldCase, said: Node, python: str) -> Node:
+def gamma_row(case: FieldCase, said: Node) -> Node:
     """Its answer by the program, and by our port with the guard, beside ours.
 
     Ours is the best of a genetic algorithm with 20,000 samples; the bound is a physical one. An

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
-from typing import Any
 
 from benchmarks.export_cases import Case
-from benchmarks.export_cost_rules import accelforge_energies, exact_energies, zigzag_energies
-from benchmarks.export_costs import cycles_cause, energy_cause
+from benchmarks.export_cost_rules import exact_energies
+from benchmarks.export_costs import ENERGIES, cycles_cause, energy_cause
 from benchmarks.export_rules import Node
 from benchmarks.field.answer import MappingTool
 from benchmarks.field.cases import FieldCase, choices_beyond, optimum, space_of, widened
@@ -25,10 +24,6 @@ COLUMNS = (
 )  # fmt: skip
 SAME = 1e-4
 """Shares of a value below which two answers are one."""
-ENERGIES: dict[str, Callable[..., Any]] = {
-    "accelforge": accelforge_energies,
-    "zigzag": zigzag_energies,
-}
 
 
 def row_of(tool: MappingTool, case: FieldCase, said: Node, python: str) -> Node:

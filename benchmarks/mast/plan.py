@@ -139,10 +139,12 @@ def runs_table(
 
     def rows(given: Any) -> Sequence[Row]:
         length, rates = SCHEDULES[given.schedule], Rates(given.rates)
+        seeds = sorted({cell.seed for cell in cells})[: length.seeds]
         chosen = [
             cell
-            for cell in first_seeds(cells, length.seeds)
-            if (not given.task or cell.task in given.task)
+            for cell in cells
+            if cell.seed in seeds
+            and (not given.task or cell.task in given.task)
             and (not given.rates or rates.of(cell) is not None)
         ]
         steps = given.steps or length.steps
@@ -170,12 +172,6 @@ def runs_table(
         quick={"schedule": "smoke"},
         told=lambda rows, given: None,
     )
-
-
-def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
-    """The runs of the first seeds."""
-    seeds = sorted({cell.seed for cell in cells})[:count]
-    return [cell for cell in cells if cell.seed in seeds]
 
 
 name_of = itemgetter("task", "algorithm", "arm", "seed")

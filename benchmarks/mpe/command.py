@@ -12,16 +12,16 @@ import sys
 from pathlib import Path
 
 from benchmarks.frame import asked, refuse
-from benchmarks.mpe import paper_shares, paper_training
+from benchmarks.mpe import papers
 from benchmarks.mpe.kept_lines import FULL, QUICK, Places, effort_of, end_of, step_options
 
 RUNS = "mpe-measured.jsonl"
 """What is finished, in the folder of tables."""
 STEPS = {
-    "sizes": paper_shares.sizes,
-    "profiles": paper_shares.profiles,
-    "neighbors": paper_shares.neighbors,
-    "rewards": paper_training.rewards,
+    "sizes": papers.sizes,
+    "profiles": papers.profiles,
+    "neighbors": papers.neighbors,
+    "rewards": papers.rewards,
 }
 """What each step makes: see its function."""
 

@@ -100,9 +100,9 @@ def draw(
     for axis, (panel, lines) in zip(axes, curves.items(), strict=True):
         for label, points in lines.items():
             place = [*handles, label].index(label)
-            how: Row = {"linewidth": 2.8, "zorder": 3.5} if label == "marl" else {"linewidth": 1.4}
-            how |= {"color": colour(place), "linestyle": line_style(place)}
-            (handles[label],) = axis.plot(*points, **{"zorder": 3, **how})
+            width, height = (2.8, 3.5) if label == "marl" else (1.4, 3)
+            how = {"color": colour(place), "linestyle": line_style(place)}
+            (handles[label],) = axis.plot(*points, linewidth=width, zorder=height, **how)
         axis.set_title(panel, fontsize=9)
         axis.set(xscale="log", ylim=ylim)
         axis.grid(alpha=0.25, linewidth=0.5)

@@ -13,7 +13,7 @@ from benchmarks.frame import Row, write
 from benchmarks.marl_cases import CASES
 from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import Search
-from marl_runs import Ratio, holm, mean_interval, two_level_ratio
+from marl_runs import holm, mean_interval, two_level_ratio
 
 REPEATS = 20_000
 """Draws of the bootstrap: with the tables' many comparisons Holm's p asks for small ones."""
@@ -170,10 +170,18 @@ def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[Row]:
     ratios = [two_level_ratio(a, b, REPEATS) if a else None for a, b in pairs]
     enough = [i for i, (a, _) in enumerate(pairs) if len(a) >= FEWEST_FOR_P]
     ps = dict(zip(enough, holm([ratio.p for i in enough if (ratio := ratios[i])]), strict=True))
-    return [
-        _verdict(ratio, len(a) >= FEWEST_CASES, ps.get(i))
-        for i, (ratio, (a, _)) in enumerate(zip(ratios, pairs, strict=True))
+    rows: list[Row] = [
+        dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "") for _ in pairs
     ]
+    for i, (row, ratio) in enumerate(zip(rows, ratios, strict=True)):
+        if ratio is not None:
+            row["ratio"] = ratio.value
+            if len(pairs[i][0]) >= FEWEST_CASES:
+                row |= {"from": ratio.low, "to": ratio.high}
+            if i in ps:
+                verdict = "lower" if ratio.value < 1 else "higher"
+                row |= {"p (Holm)": ps[i], "verdict": "within error" if ps[i] >= 0.05 else verdict}
+    return rows
 
 
 def over_cases(
@@ -202,15 +210,3 @@ def over_cases(
         {**row, title: over.pop("ratio"), **over}
         for row, over in zip(rows, compared(pairs), strict=True)
     ]
-
-
-def _verdict(ratio: Ratio | None, interval: bool, p: float | None) -> Row:
-    row: Row = dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "")
-    if ratio is not None:
-        row["ratio"] = ratio.value
-        if interval:
-            row |= {"from": ratio.low, "to": ratio.high}
-        if p is not None:
-            verdict = "lower" if ratio.value < 1 else "higher"
-            row |= {"p (Holm)": p, "verdict": "within error" if p >= 0.05 else verdict}
-    return row
