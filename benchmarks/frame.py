@@ -131,9 +131,9 @@ def in_turns(
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as a Markdown table, numbers with four digits."""
-    lines = [[*rows[0]], ["---"] * len(rows[0])]
-    lines += [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in r.values()] for r in rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    cells = [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in r.values()] for r in rows]
+    head, *lines = (f"| {' | '.join(line)} |" for line in [[*rows[0]], *cells])
+    return "\n".join((head, "|" + "---|" * len(rows[0]), *lines))
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from benchmarks.frame import asked, share_of
 from benchmarks.optima.problems import problems
-from benchmarks.optima.solving import solved
-from benchmarks.optima.tables import VALUES, write_tables
+from benchmarks.optima.solving import VALUES, solved, write_tables
 
 QUICK = 20
 

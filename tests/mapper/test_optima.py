@@ -12,8 +12,7 @@ import pytest
 from baselines import known_optimum
 from benchmarks.optima import solving
 from benchmarks.optima.problems import OptimaProblem, StatedProblem, problems, stated
-from benchmarks.optima.solving import solved
-from benchmarks.optima.tables import VALUES, write_tables
+from benchmarks.optima.solving import VALUES, solved, write_tables
 from tests.mapper.commands import printed
 
 KEPT = Path(__file__).parents[2] / "docs" / "data" / "optima"
