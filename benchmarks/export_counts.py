@@ -144,7 +144,7 @@ def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[Node]
         folders = [Path(name) / str(place) for place in range(len(exports))]
         for texts, folder in zip(exports, folders, strict=True):
             write_files(folder, texts)
-        words = [python, accelforge_map.__file__, "counts", *map(str, folders)]
+        words = [python, "-P", accelforge_map.__file__, "counts", *map(str, folders)]
         try:
             run = subprocess.run(words, capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError) as error:

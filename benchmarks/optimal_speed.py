@@ -31,13 +31,13 @@ def shapes(networks: Iterable[str]) -> list[Layer]:
 
 def row_of(
     given: Any, model: str, accelerator: str, objective: str, threads: int, layer: str
-) -> tuple[Any, ...]:
+) -> Row:
     """Prove one case."""
     problem = Problem(layers.parse(layer), accelerator, objective, MODELS[model])
     proof = prove(problem, timeout=given.timeout, threads=threads)
     numbers = (repr(proof.value), repr(proof.bound), f"{proof.gap:.3e}", f"{proof.seconds:.3f}")
     counts = (getattr(proof.counts, name) for name in GIVEN[5:])
-    return proof.status, *numbers, *counts
+    return dict(zip(GIVEN, (proof.status, *numbers, *counts), strict=True))
 
 
 def told(rows: list[Row], _: Any) -> None:

@@ -1,7 +1,7 @@
 """Map a problem by AccelForge, or count mappings; needs nothing of this project, Python 3.12.
 
-    PYTHON benchmarks/field/accelforge_map.py FOLDER METRIC
-    PYTHON benchmarks/field/accelforge_map.py counts FOLDER...
+    PYTHON -P benchmarks/field/accelforge_map.py FOLDER METRIC
+    PYTHON -P benchmarks/field/accelforge_map.py counts FOLDER...
 
 PYTHON is one with `pip install accelforge==1.0.467`.
 
