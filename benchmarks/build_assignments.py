@@ -21,19 +21,20 @@ LAYERS = (
     *("resnet50.40", "vgg16.4", "alexnet.1", "bert_base.0", "mlp.0"),
 )
 ACCELERATORS = ("edge", "archgym")
+HOW = {
+    "objective": "edp", "cost_model": "exact", "policy": "random", "samples": 20_000, "seed": 0,
+}  # fmt: skip
 FOLDER = Path(__file__).parent.parent / "mapper" / "clustering" / "assignments"
 
 
 def main() -> None:
-    given = asked(__doc__, samples=20_000, objective="edp", policy="random", seed=0, out=FOLDER)
+    given = asked(__doc__, out=FOLDER)
     for accelerator, layer in product(ACCELERATORS, LAYERS):
-        problem = Problem(layer, accelerator, given.objective)
-        data = collect(problem, given.policy, given.samples, given.seed)
+        problem = Problem(layer, accelerator, HOW["objective"])
+        data = collect(problem, HOW["policy"], HOW["samples"], HOW["seed"])
         data = data.choosing(problem.space.nvec > 1)
         tree = cluster(correlate(data.best(), data.names, data.categorical))
-        told = {"layer": layer, "accelerator": accelerator, "objective": given.objective}
-        told |= {"cost_model": problem.cost_model.name, "policy": given.policy}
-        told |= {"samples": given.samples, "seed": given.seed}
+        told = {"layer": layer, "accelerator": accelerator} | HOW
         path = given.out / f"{accelerator}-{layer}.yaml"
         write(path, tree, problem.layer, problem.accelerator, told)
         print(accelerator, layer, len(data.names), "parameters", tree.suggested(), "agents")

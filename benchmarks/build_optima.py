@@ -74,16 +74,6 @@ def built(problem: Problem, chip: str, entry: Optimum | None, timeout: float) ->
     return None if proof.mapping is None else optimum_of(problem, chip, proof)
 
 
-def summary(entries: list[Optimum]) -> str:
-    """How many are proven, and how long that took."""
-    times = [entry.seconds for entry in entries]
-    return (
-        f"{sum(entry.proven for entry in entries)} of {len(entries)} proven; "
-        f"median {np.median(times):.2f} s, 95 % within {np.quantile(times, 0.95):.2f} s, "
-        f"longest {max(times):.2f} s"
-    )
-
-
 def main() -> None:
     given = asked(__doc__, timeout=60.0, check=(False, "only say what is missing or stale"))
     known = read_optima(FILE) if FILE.exists() else {}
@@ -104,5 +94,9 @@ def main() -> None:
             write_optima(FILE, {**known, **current}.values())
     if not given.check:
         write_optima(FILE, current.values())
-    print(summary(list(current.values())) if current else "nothing is proven")
+    times = [entry.seconds for entry in current.values()]
+    if times:
+        print(f"{sum(entry.proven for entry in current.values())} of {len(times)} proven; "
+              f"median {np.median(times):.2f} s, 95 % within {np.quantile(times, 0.95):.2f} s, "
+              f"longest {max(times):.2f} s")  # fmt: skip
     print(f"{time.process_time() - began:.0f} s of processor time now")

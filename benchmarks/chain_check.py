@@ -23,12 +23,7 @@ import numpy as np
 
 from baselines import prove
 from baselines.optimal.chain_solver import ChainSolver
-from benchmarks.chain_problems import (
-    random_part,
-    random_problem,
-    structures_of,
-    with_residents,
-)
+from benchmarks.chain_problems import random_part, random_problem, structures_of, with_residents
 from benchmarks.frame import Row, Table
 from maestro_env import Problem
 from marl_common import IntArray
@@ -48,7 +43,7 @@ def brute_force(problem: Problem) -> float:
     return best
 
 
-def row_of(seed: int, uneven: bool, axis_dims: int, resident: bool) -> list[dict[str, Any]]:
+def row_of(seed: int, uneven: bool, axis_dims: int, resident: bool) -> list[Row]:
     """One problem, by both; no row where there is none."""
     drawn = random_problem(seed, 1_000, 100_000, uneven, axis_dims)
     problem = with_residents(drawn, seed) if resident else drawn
@@ -74,7 +69,7 @@ class ColdSolver(ChainSolver):
 
 def part_rows(
     seed: int, axis_dims: int = 1, most: int = 20_000, resident: bool = False
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """A part of a larger problem, by both; no row where there is none."""
     problem = random_part(seed, most, axis_dims)
     if problem is not None and resident:
@@ -85,7 +80,7 @@ def part_rows(
     return [_compared(problem, solver.run() == "optimal", solver.value)]
 
 
-def _compared(problem: Problem, ended: bool, value: float) -> dict[str, Any]:
+def _compared(problem: Problem, ended: bool, value: float) -> Row:
     best = brute_force(problem)
     same = value == best or abs(value / best - 1) < 1e-9
     options = getattr(problem.cost_model, "options", {})

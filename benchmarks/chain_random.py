@@ -24,7 +24,6 @@ from benchmarks.frame import Table, held
 from cost_models import ChainBrancher, CostsToGo
 from layers import DIMS
 from maestro_env import Problem
-from marl_common import IntArray
 
 CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs")
 LAYERS = ("resnet18.conv3_1b", "mobilenetv2.block2_depthwise", "bert_base.block0_context")
@@ -78,16 +77,12 @@ def near(layer: str, chip: str, axis_dims: int) -> tuple[int, float]:
     ]  # fmt: skip
     least, count = np.inf, 0
     for i, j in combinations(range(len(steps)), 2):
-        near = _with(best, (i, j), list(product(steps[i], steps[j])))
+        picks = list(product(steps[i], steps[j]))
+        near = np.repeat(best[None], len(picks), axis=0)
+        near[:, (i, j)] = picks
         least = min(least, float(problem.look(near).values.min()))
         count += len(near)
     return count, least / proof.value
-
-
-def _with(action: IntArray, columns: tuple[int, int], picks: list[tuple[int, int]]) -> IntArray:
-    actions = np.repeat(action[None], len(picks), axis=0)
-    actions[:, columns] = picks
-    return actions
 
 
 def row(given: Any, part: str, chip: str, _: str, layer: str) -> tuple[int, str, bool]:

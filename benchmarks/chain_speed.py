@@ -18,7 +18,7 @@ import numpy as np
 
 import baselines
 import layers
-from benchmarks.frame import Table, in_turns
+from benchmarks.frame import Row, Table, in_turns
 from cost_models import CHAINS, Chain
 from cost_models.chain.batch_costs import ChainCounter
 from cost_models.exact import ExactModel
@@ -52,19 +52,15 @@ def rates(layer: Layer, chip: Chain, worlds: int, runs: int) -> dict[str, float]
     nests = ChainCounter(model, layer, chip, batch).filler.nests(batch)
     counts, status = np.zeros(worlds, Counts), np.zeros(worlds, np.int64)
 
-    def kernel() -> None:
-        count_nests(WORK.records, nests, counts, status, worlds)
-
     def batched() -> None:
         costs = model.evaluate_batch(layer, chip, batch)
         assert len(costs.energy_nj) == len(costs.latency_cycles)
 
-    def stepped() -> None:
-        env.step(actions)
-
-    works: dict[str, Callable[[], None]] = {
-        "kernel": kernel, "model": batched, "environment": stepped,
-    }  # fmt: skip
+    works: dict[str, Callable[[], object]] = {
+        "kernel": lambda: count_nests(WORK.records, nests, counts, status, worlds),
+        "model": batched,
+        "environment": lambda: env.step(actions),
+    }
     return {name: worlds / min(taken) for name, taken in in_turns(works, runs).items()}
 
 
@@ -85,13 +81,12 @@ def _feasible(problem: Problem, count: int) -> IntArray:
     return kept[:count]
 
 
-def row_of(given: Any, name: str, memories: int, text: str) -> dict[str, Any]:
+def row_of(given: Any, name: str, memories: int, text: str) -> Row:
     """The speeds of a layer on a chip."""
     chip, layer = CHAINS[name], layers.get(text)
     found = rates(layer, chip, given.worlds, given.runs)
-    times = [searched(layer, chip, given.samples) for _ in range(SEARCHES)] if given.samples else []
-    share = found["environment"] / found["kernel"]
-    return {**found, "share": share, "ga_seconds": min(times, default=float("nan"))}
+    seconds = min(searched(layer, chip, given.samples) for _ in range(SEARCHES))
+    return found | {"share": found["environment"] / found["kernel"], "ga_seconds": seconds}
 
 
 TABLE = Table(
@@ -104,7 +99,7 @@ TABLE = Table(
     options={
         "worlds": 1024,
         "runs": 15,
-        "samples": (20_000, "of a search by ga; 0: none"),
+        "samples": (20_000, "of a search by ga"),
         "chips": (list(CHIPS), None, CHIPS),
     },
     quick={"worlds": 64, "runs": 1, "samples": 200},

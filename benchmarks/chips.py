@@ -6,6 +6,7 @@ python -m benchmarks chips resnet18 [--samples N]  # ResNet-18 whole on every ch
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import baselines
@@ -27,14 +28,18 @@ UNIT_ELEMENTS = 100
 """Chips of the library whose L1 holds fewer elements have no more than registers in a PE."""
 
 
-def searched(layer: Layer, chip: Accelerator, samples: int, **space: Any) -> Cost | None:
-    """The cost of the mapping of least EDP that annealing finds; None where it finds none."""
-    problem = Problem(layer, chip, "edp", space=space, budget=samples)
-    baselines.load("annealing").search(problem, problem.budget, 0)
+def best_cost(problem: Problem, method: str, samples: int) -> Cost | None:
+    """The cost of the best mapping that a method finds; None where it finds none."""
+    baselines.load(method).search(problem, samples, 0)
     if problem.best_action is None:
         return None
     mapping = problem.space.decode(problem.best_action[None])[0]
     return problem.cost_model.evaluate(problem.layer, problem.accelerator, mapping)
+
+
+def searched(layer: Layer, chip: Accelerator, samples: int, **space: Any) -> Cost | None:
+    """The cost of the mapping of least EDP that annealing finds; None where it finds none."""
+    return best_cost(Problem(layer, chip, "edp", space=space), "annealing", samples)
 
 
 def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
@@ -51,9 +56,8 @@ def unit_tiles(layer: Layer, chip: Accelerator, samples: int) -> Cost | None:
     return searched(layer, chip, samples, filters="free", only=only)
 
 
-def area(_: Any) -> list[Row]:
+def area(_: Any) -> Iterator[Row]:
     """A row a chip: our areas beside the published one [mm^2]."""
-    rows = []
     for name, chip in PRESETS.items():
         if open_levels(chip):
             continue
@@ -66,18 +70,17 @@ def area(_: Any) -> list[Row]:
         named = zip(("MACs", "L1", "L2", "sum"), (*parts, sum(parts)), strict=True)
         published, source = AREAS.get(name, ("-", "no chip"))
         row = {"chip": name, "PEs": chip.num_pes, **{n: part / 1e6 for n, part in named}}
-        rows.append(row | {"known [mm^2]": published, "source": source})
-    return rows
+        yield row | {"known [mm^2]": published, "source": source}
 
 
-def resnet18(given: Any) -> list[Row]:
+def resnet18(given: Any) -> Iterator[Row]:
     """A row a chip: the network's time, energy and share of the peak."""
     samples = given.samples
     print(
         f"least EDP of {samples:,} samples a shape of annealing, seed 0; filters are tiled where "
         "PEs have capacities a tensor; PEs that have registers alone hold one output"
     )
-    rows, shapes = [], dict(distinct("resnet18"))
+    shapes = dict(distinct("resnet18"))
     for name in given.chips:
         chip = PRESETS[name]
         own = any(chip.levels[2].tensor_bytes)
@@ -94,18 +97,15 @@ def resnet18(given: Any) -> list[Row]:
         macs = sum(shape.macs * shapes[shape] for shape in done)
         ms = cycles / ((chip.clock_mhz or 1000.0) * 1e3)
         rate = macs / cycles if cycles else 0.0
-        rows.append(
-            {
-                "chip": name,
-                "layers": f"{sum(shapes[one] for one in done)}/{sum(shapes.values())}",
-                "ms": ms,
-                "mJ": energy / 1e6,
-                "W": energy / ms / 1e6 if ms else 0.0,
-                "MACs/cycle": rate,
-                "of peak": rate / chip.peak_macs_per_cycle,
-            }
-        )
-    return rows
+        yield {
+            "chip": name,
+            "layers": f"{sum(shapes[one] for one in done)}/{sum(shapes.values())}",
+            "ms": ms,
+            "mJ": energy / 1e6,
+            "W": energy / ms / 1e6 if ms else 0.0,
+            "MACs/cycle": rate,
+            "of peak": rate / chip.peak_macs_per_cycle,
+        }
 
 
 WHAT = {"area": area, "resnet18": resnet18}

@@ -21,6 +21,7 @@ import cost_models
 import layers
 from benchmarks.frame import Row, Summary
 from benchmarks.published.nvdla import ATOM, KB, WINOGRAD_FILTERS, WINOGRAD_MACS, rounded
+from benchmarks.published.rows import fitting
 from cost_models import PRESETS, Accelerator, Cost, Mapping
 from layers import Layer
 
@@ -71,14 +72,14 @@ def counted(cost: Cost, batch: int) -> dict[str, float]:
     return found | {"cycles": counts["compute_cycles"] / batch}
 
 
-def published_of(row: dict[str, Any]) -> dict[str, float]:
+def published_of(row: Row) -> dict[str, float]:
     """NVDLA's figures of an image."""
     batch = row.get("batch", 1)
     found = {name: row[f"{name}_kb"] for name in TENSORS} | {"cycles": row["mac_cycles"]}
     return found | {"filter": found["filter"] / batch}
 
 
-def plain_of(layer: Layer, row: dict[str, Any]) -> dict[str, float]:
+def plain_of(layer: Layer, row: Row) -> dict[str, float]:
     """NVDLA's figures of an image without what the chip does besides the layer's arithmetic."""
     found, batch = published_of(row), row.get("batch", 1)
     channels, filters = rounded(layer.C, ATOM), rounded(layer.K * batch, ATOM) / batch
@@ -106,9 +107,7 @@ def compare(path: Path = DATA) -> Iterator[Compared]:
         theirs = published_of(row)
         if sum(theirs[name] for name in TENSORS) != row["dram_kb"]:
             raise ValueError(f"{path}: {layer.name}: dram_kb is not the sum of its tensors")
-        cost = MODEL.evaluate(layer, CHIP, mapping_of(layer))
-        if not cost.feasible:
-            raise ValueError(f"{layer.name}: {cost.infeasible}")
+        cost = fitting(MODEL, layer, CHIP, mapping_of(layer))
         ours = counted(cost, row.get("batch", 1))
         yield Compared(layer.name, row.get("groups", 1), ours, theirs, plain_of(layer, row))
 

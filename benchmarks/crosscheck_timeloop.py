@@ -19,7 +19,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, partial
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -37,7 +36,7 @@ from benchmarks.dividing_mapping import (
     case_of,
     counted,
 )
-from benchmarks.export_rules import Counts
+from benchmarks.export_rules import Counts, Node
 from layers import TENSORS
 from mapper.export.loop_nest import MAC, LoopNest, loop_nest
 from mapper.export.timeloop_files import NAME, SPACES, problem
@@ -80,12 +79,12 @@ def program_path(given: str) -> str:
     return os.path.realpath(found)
 
 
-def timeloop_input(case: DividingMapping, bypass: Bypass = NO_BYPASS) -> dict[str, Any]:
+def timeloop_input(case: DividingMapping, bypass: Bypass = NO_BYPASS) -> Node:
     """What `timeloop-model` reads of a case: architecture, problem and mapping."""
     return nest_input(loop_nest(case.layer(), case.chip, case.mapping(bypass)))
 
 
-def nest_input(nest: LoopNest) -> dict[str, Any]:
+def nest_input(nest: LoopNest) -> Node:
     """What `timeloop-model` reads of a mapping of any depth."""
     return {
         "architecture": _architecture(nest),
@@ -97,10 +96,10 @@ def nest_input(nest: LoopNest) -> dict[str, Any]:
     }
 
 
-def _architecture(nest: LoopNest) -> dict[str, Any]:
+def _architecture(nest: LoopNest) -> Node:
     """The memories, none of which limits anything; one that keeps nothing has a word."""
 
-    def memory(name: str, kind: str, **sizes: int | str) -> dict[str, Any]:
+    def memory(name: str, kind: str, **sizes: int | str) -> Node:
         word = {"width": 8, "block-size": 1, "word-bits": 8}
         return {"name": name, "class": kind, "attributes": {**word, **sizes}}
 
@@ -118,13 +117,13 @@ def _architecture(nest: LoopNest) -> dict[str, Any]:
             parts.append((name, [mac]))
         else:
             parts[-1][1].append(mac)
-    below: list[dict[str, Any]] = []
+    below: list[Node] = []
     for name, local in reversed(parts):
         below = [{"name": name, "local": local} | ({"subtree": below} if below else {})]
     return {"version": 0.3, "subtree": below}
 
 
-def problem_of(nest: LoopNest) -> dict[str, Any]:
+def problem_of(nest: LoopNest) -> Node:
     """The layer in version 0.3, which has other words than the product's 0.4."""
     stated = json.loads(problem(nest).model_dump_json(exclude_none=True))
     spaces = stated["shape"]["data-spaces"] = stated["shape"].pop("data_spaces")
@@ -133,7 +132,7 @@ def problem_of(nest: LoopNest) -> dict[str, Any]:
     return {"shape": stated["shape"], "instance": stated["instance"]}
 
 
-def loops_of(nest: LoopNest, names: Callable[[str], list[str]]) -> Iterator[dict[str, Any]]:
+def loops_of(nest: LoopNest, names: Callable[[str], list[str]]) -> Iterator[Node]:
     """A mapping's loops; those of a level are those of the innermost of its memories' names."""
     for outside, loops in nest.inside:
         memories, ones = names(outside.name), dict.fromkeys(loops.order, 1)
@@ -150,7 +149,7 @@ def loops_of(nest: LoopNest, names: Callable[[str], list[str]]) -> Iterator[dict
             yield {"target": target, "type": kind, "factors": factors, "permutation": inward}
 
 
-def kept_in(memories: Iterable[tuple[str, Collection[str]]]) -> Iterator[dict[str, Any]]:
+def kept_in(memories: Iterable[tuple[str, Collection[str]]]) -> Iterator[Node]:
     """What each memory keeps, and what it does not."""
     for target, tensors in memories:
         kept, passed = (
@@ -181,7 +180,7 @@ def scalars(found: Found, level: str, tensor: str, kind: str) -> int:
     return number * instances
 
 
-def statistics(program: str, given: dict[str, Any]) -> Found:
+def statistics(program: str, given: Node) -> Found:
     """Run the program in a folder of its own, and read its statistics.
 
     Raises:

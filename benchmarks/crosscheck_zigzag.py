@@ -83,8 +83,5 @@ def told(found: list[Row], _: Any) -> bool:
 
 
 TABLE = Summary(
-    __doc__,
-    rows,
-    options={"table_": (Path, "of tools, or written before by --out")},
-    told=told,
+    __doc__, rows, options={"table_": (Path, "of tools, or written before by --out")}, told=told
 )

@@ -10,6 +10,7 @@ row-stationary mapping tiles filters, which the default space does not: it may b
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -45,17 +46,15 @@ def row_of(given: Any, chip: str, layer: str) -> tuple[str, ...]:
     return f"{found.value:.8g}", f"{gap:.4f}", *(f"{v / found.value:.4f}" for v in values)
 
 
-def summary(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def summary(found: list[Row]) -> Iterator[Row]:
     """Geometric means by chip."""
-    table = []
     for chip, here in grouped(found, "chip").items():
         means = {name: geometric_mean([row[name] for row in here]) for name in DATAFLOWS}
         best = geometric_mean([min(row[name] for name in DATAFLOWS) for row in here])
-        table.append({"chip": chip, **means, "best of all": best})
-    return table
+        yield {"chip": chip, **means, "best of all": best}
 
 
-def draw(found: list[dict[str, Any]]) -> None:
+def draw(found: list[Row]) -> None:
     """A strip of dots for each dataflow and chip, with its geometric mean."""
     figure, panels = panel_grid(len(CHIPS), len(CHIPS), (3.0, 3.6), sharey=True)
     for axis, chip in zip(panels, CHIPS, strict=True):
@@ -83,7 +82,7 @@ def told(rows: list[Row], given: Any) -> None:
     found = [row | {name: float(row[name]) for name in names} for row in rows]
     if not given.quick:
         draw(found)
-    show(summary(found))
+    show(list(summary(found)))
     if unproven := [row["gap"] for row in found if row["gap"] > 1e-9]:
         print(f"{len(unproven)} of {len(found)} references are not proven, "
               f"at most {max(unproven):.1%} above")  # fmt: skip

@@ -98,12 +98,12 @@ def run(_: Any, model: str, layer: str, objective: str, method: str, seed: int) 
     return {f"value at {SAMPLES[-1]}": repr(float(best))}
 
 
-def case_of(row: dict[str, Any]) -> Case:
+def case_of(row: Row) -> Case:
     """The case of a run."""
     return Case(row["model"], row["layer"], row["objective"])
 
 
-def references(rows: list[dict[str, Any]]) -> dict[Case, float]:
+def references(rows: list[Row]) -> dict[Case, float]:
     """The best value of each case."""
     found: dict[Case, float] = {}
     for row in rows:
@@ -135,11 +135,4 @@ def told(rows: list[Row], _: Any) -> None:
     show(table)
 
 
-TABLE = Table(
-    __doc__,
-    (*OF_RUN, *LIMITS),
-    keys,
-    run,
-    "dear-models.csv",
-    told=told,
-)
+TABLE = Table(__doc__, (*OF_RUN, *LIMITS), keys, run, "dear-models.csv", told=told)

@@ -76,11 +76,6 @@ class DividingMapping:
         return found
 
     @property
-    def spread(self) -> list[tuple[str, int]]:
-        """What is spread over clusters, and over PEs."""
-        return [(d, n) for d, n in zip(self.parallel, self.units, strict=True) if n > 1]
-
-    @property
     def cause(self) -> str:
         """Why its input counts may differ; empty where they may not."""
         d = self.parallel[0]

@@ -9,15 +9,17 @@ figure is the best of several runs. Buffers are unlimited, so that no mapping is
 limit; `--limits` keeps them.
 
 The first call is timed in a process of its own, imports included. Peak memory is that of a process
-which evaluates `--memory` mappings in one call.
+which evaluates a million mappings in one call.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -25,10 +27,11 @@ import numpy as np
 
 import cost_models
 import layers
-from benchmarks.frame import asked, best_of, in_turns, show_figures
+from benchmarks.frame import Row, asked, in_turns
 from cost_models import Accelerator
 from maestro_env import MapSpace
 
+LAYER, MAPPINGS, RUNS, MEMORY_OF = "mobilenetv2.2", 50_000, 5, 1_000_000
 FIRST_CALL = """
 import sys, time
 start = time.perf_counter(); cpu = time.process_time()
@@ -55,16 +58,21 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, before / 1024)
 """
 
 
+def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
+    """Shortest wall and processor time [s]."""
+    walls, cpus = [], []
+    for _ in range(runs):
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return min(walls), min(cpus)
+
+
 def said(script: str, *words: Any) -> list[float]:
     """The numbers that a process of its own prints."""
     command = [sys.executable, "-c", script, *map(str, words)]
     return [float(text) for text in subprocess.check_output(command, text=True).split()]
-
-
-def call_us(model: Any, layer: layers.Layer, chip: Accelerator, mappings: Any) -> float:
-    """Median time of a single call [us]."""
-    works = {row: lambda one=mappings[row]: model.evaluate(layer, chip, one) for row in range(50)}
-    return 1e6 * float(np.median([*in_turns(works, 80, clock=time.perf_counter).values()]))
 
 
 def rates(
@@ -76,7 +84,7 @@ def rates(
         model = cost_models.load(given.cost_model, threads=threads, **options)
         model.evaluate_batch(layer, chip, batch.take(slice(0, 10)))
         walls[threads], cpus[threads] = best_of(
-            given.runs, lambda m=model: m.evaluate_batch(layer, chip, batch)
+            RUNS, lambda m=model: m.evaluate_batch(layer, chip, batch)
         )
     return {
         f"{name}, 1 threads [mappings/s]": len(batch) / walls[1],
@@ -91,21 +99,16 @@ def rates(
 def main() -> None:
     given = asked(
         __doc__,
-        layer="mobilenetv2.2",
-        accelerator="edge",
         cost_model=("exact", "with its options"),
         limits=(False, "keep the buffers' limits"),
-        mappings=50_000,
-        runs=5,
-        memory=(1_000_000, "0 skips the measurement"),
         json=(False, "print JSON alone"),
     )
-    layer, chip = layers.parse(given.layer), Accelerator.load(given.accelerator)
+    layer, chip = layers.parse(LAYER), Accelerator.load("edge")
     if not given.limits:
         chip = replace(chip, l1_bytes=None, l2_bytes=None)
     space = MapSpace(layer, chip)
-    batch = space.decode(space.sample(given.mappings, 0))
-    result: dict[str, Any] = {"cost_model": given.cost_model, "layer": given.layer}
+    batch = space.decode(space.sample(MAPPINGS, 0))
+    result: Row = {"cost_model": given.cost_model, "layer": LAYER}
     result["accelerator"] = chip.to_dict()
     exact = given.cost_model.partition(":")[0] == "exact"
     for options in ({"latency": name} for name in ("stepwise", "bound")) if exact else ({},):
@@ -115,11 +118,16 @@ def main() -> None:
         wall, _ = best_of(1, lambda: stock.evaluate_batch(layer, chip, few))
         result["stock program, times as long"] = wall / 100 * next(iter(found.values()))
     model = cost_models.load(given.cost_model)
-    result["single call, median [us]"] = call_us(model, layer, chip, batch)
+    works = {row: lambda one=batch[row]: model.evaluate(layer, chip, one) for row in range(50)}
+    times = in_turns(works, 80, clock=time.perf_counter)
+    result["single call, median [us]"] = 1e6 * float(np.median([*times.values()]))
     names = ("first call [s]", "first call [s of processor]")
     result |= dict(zip(names, said(FIRST_CALL, given.cost_model), strict=True))
-    if given.memory:
-        names = (f"peak memory, {given.memory} mappings [MB]", "of it, the mappings [MB]")
-        found = said(MEMORY, given.cost_model, given.memory)
-        result |= dict(zip(names, found, strict=True))
-    show_figures(result, given.json)
+    names = (f"peak memory, {MEMORY_OF} mappings [MB]", "of it, the mappings [MB]")
+    result |= dict(zip(names, said(MEMORY, given.cost_model, MEMORY_OF), strict=True))
+    if given.json:
+        print(json.dumps(result, indent=2))
+        return
+    for name, value in result.items():
+        shown = f"{value:,.3f}" if isinstance(value, float) else value
+        print(f"{name:<45} {shown!s:>14}")

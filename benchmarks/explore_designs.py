@@ -20,33 +20,22 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.frame import Row, Summary, children_s, known
+from benchmarks.frame import Row, Summary, known
+from benchmarks.network_proofs import children_s
 
-SWEEP = {
-    "--network": "resnet18",
-    "--pes": "64..1024:64",
-    "--l1": "256..2048",
-    "--l2": "16k..1M",
-    "--noc": "16,64",
-    "--offchip": "8,16",
-    "-o": "edp,area",
-    "--workers": "2",
-    "--wires": "off",
-}
-KEPT = {
-    "--network": "mobilenetv2",
-    "--fuse": "keep",
-    "--gap": "0.05",
-    "--pes": "64..512",
-    "--l1": "256..4k",
-    "--l2": "64k..1M",
-    "--workers": "2",
-}
+SWEEP = (
+    "--network resnet18 --pes 64..1024:64 --l1 256..2048 --l2 16k..1M --noc 16,64 --offchip 8,16 "
+    "-o edp,area --workers 2 --wires off"
+)
+KEPT = (
+    "--network mobilenetv2 --fuse keep --gap 0.05 --pes 64..512 --l1 256..4k --l2 64k..1M "
+    "--workers 2"
+)
 
 
 def command(folder: Path, designs: int | None, name: str) -> list[str]:
     """The exploration, with a store and rows of its own; without a number that of `KEPT`."""
-    words = [word for pair in (SWEEP if designs else KEPT).items() for word in pair]
+    words = (SWEEP if designs else KEPT).split()
     files = ["--store", str(folder / f"{name}.sqlite"), "--csv", str(folder / f"{name}.csv")]
     many = ["--designs", str(designs)] if designs else []
     return [sys.executable, "-m", "mapper", "explore", *words, *many, *files]

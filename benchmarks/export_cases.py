@@ -17,6 +17,7 @@ import cost_models
 import layers
 from cost_models import Accelerator, Chain, ChainMapping, Cost, Entry, Mapping, Spread
 from layers import DIMS, TENSORS, Layer
+from maestro_env.parameters import divisors
 from mapper.export.loop_nest import LoopNest, loop_nest
 
 LAYERS = (
@@ -127,6 +128,15 @@ class Case:
         model = cost_models.load("exact", **{"halo_time": "none"} | options)
         return model.evaluate(self.layer, self.chip, self.mapping)
 
+    def counts(self, **options: Any) -> dict[tuple[str, str, str], int]:
+        """Elements by memory, tensor and ``read`` or ``write``, by the same model."""
+        return {
+            (name, tensor, way): round(level.accesses[tensor][way])
+            for name, level in self.cost(**options).levels.items()
+            for tensor in self.nest.kept(name)
+            for way in ("read", "write")
+        }
+
 
 def drawn(layer: Layer, chip: Chain | Accelerator, rng: np.random.Generator) -> Iterator[Case]:
     """Mappings that fit, of as many as `TRIES`."""
@@ -146,11 +156,6 @@ def cases(count: int, seed: int) -> Iterator[Case]:
         yield next(drawn(layer, chip, rng))
 
 
-def divisors(n: int) -> list[int]:
-    """What divides a number, smallest first."""
-    return [k for k in range(1, n + 1) if n % k == 0]
-
-
 def mapping_of_two(layer: Layer, chip: Accelerator, rng: np.random.Generator) -> Mapping:
     """A mapping of two levels whose tiles and units all divide."""
     num_pes = chip.num_pes
@@ -159,16 +164,16 @@ def mapping_of_two(layer: Layer, chip: Accelerator, rng: np.random.Generator) ->
     outer_dim, inner_dim = rng.choice([d for d in coupled if extents[d] > 1], 2)
     pes = int(rng.choice([k for k in divisors(num_pes) if k <= extents[inner_dim]]))
     clusters = num_pes // pes
-    outer, inner = {}, {}
+    tiles: tuple[dict[str, int], dict[str, int]] = {}, {}
     for dim in coupled:
-        units = clusters if dim == outer_dim else 1
-        fitting = [t for t in divisors(extents[dim]) if extents[dim] % (t * units) == 0]
-        outer[dim] = int(rng.choice(fitting or [extents[dim]]))
-        units = pes if dim == inner_dim else 1
-        fitting = [t for t in divisors(outer[dim]) if outer[dim] % (t * units) == 0]
-        inner[dim] = int(rng.choice(fitting or [outer[dim]]))
+        size = extents[dim]
+        for tile, units in zip(
+            tiles, (clusters ** (dim == outer_dim), pes ** (dim == inner_dim)), strict=True
+        ):
+            fitting = [t for t in divisors(size) if size % (t * units) == 0]
+            size = tile[dim] = int(rng.choice(fitting or [size]))
     orders = ["".join(rng.permutation(list("KCYXRS"))) for _ in range(2)]
-    return Mapping((orders[0], orders[1]), (outer_dim, inner_dim), (outer, inner), pes)
+    return Mapping((orders[0], orders[1]), (outer_dim, inner_dim), tiles, pes)
 
 
 def exports(count: int, seed: int, levels: int) -> Iterator[Case]:

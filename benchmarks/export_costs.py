@@ -19,18 +19,12 @@ from benchmarks.export_cost_rules import (
     accelforge_cycles,
     accelforge_energies,
     exact_energies,
+    zigzag_cycles,
     zigzag_energies,
 )
-from benchmarks.export_counts import (
-    COUNTED,
-    Said,
-    both_say,
-    cause_of,
-    exact_counts,
-)
+from benchmarks.export_counts import COUNTED, Said, both_say, cause_of, exact_counts
 from benchmarks.export_rules import accelforge_counts, zigzag_stays
-from benchmarks.frame import Summary, grouped
-from benchmarks.zigzag_windows import zigzag_cycles
+from benchmarks.frame import Row, Summary, grouped
 from layers import TENSORS
 from mapper.export.chip_stores import ChipStores
 
@@ -86,13 +80,13 @@ ENERGIES = {"zigzag": zigzag_energies, "accelforge": accelforge_energies}
 CYCLES = {"zigzag": zigzag_cycles, "accelforge": accelforge_cycles}
 
 
-def compare_one(case: Case, tool: str, said: Said) -> dict[str, Any]:
+def compare_one(case: Case, tool: str, said: Said) -> Row:
     """A row of the table."""
     ours, by_rules, cost = exact_counts(case, tool), COUNTED[tool](case.nest), case.cost()
     exact, rules = exact_energies(case, cost), ENERGIES[tool](case)
     mac = cost.detail["energy_mac_nj"]
     energy, rules_nj = (mac + sum(parts.values()) / 1000 for parts in (exact, rules))
-    row: dict[str, Any] = {
+    row: Row = {
         "tool": tool,
         "layer": case.layer.name,
         "chip": case.nest.chip.name,
@@ -117,20 +111,15 @@ def compare_one(case: Case, tool: str, said: Said) -> dict[str, Any]:
     return row
 
 
-def _near(value: float, other: float) -> bool:
-    return abs(value / other - 1) <= RULES_WITHIN
-
-
-def reproduced(row: dict[str, Any]) -> bool:
+def reproduced(row: Row) -> bool:
     """Whether each figure that is not the exact model's is what the tool's rules give."""
-    return (
-        row["counts_by_rules"] == row["counts"]
-        and (not row["energy_cause"] or _near(row["rules_nj"], row["tool_nj"]))
-        and (not row["cycles_cause"] or _near(row["rules_cycles"], row["tool_cycles"]))
+    return row["counts_by_rules"] == row["counts"] and all(
+        not row[f"{what}_cause"] or abs(row[f"rules_{of}"] / row[f"tool_{of}"] - 1) <= RULES_WITHIN
+        for what, of in (("energy", "nj"), ("cycles", "cycles"))
     )
 
 
-def compare(found: list[Case], accelforge: str | None = None) -> list[dict[str, Any]]:
+def compare(found: list[Case], accelforge: str | None = None) -> list[Row]:
     """A row for each export and tool."""
     return [compare_one(*one) for one in both_say(found, accelforge)]
 

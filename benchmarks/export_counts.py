@@ -6,7 +6,7 @@
 Mappings of whole factors on chips of three levels, with several dimensions side by side and tensors
 that pass a level, are written by `mapper export`, then read and counted by the tools themselves:
 element reads and writes of every tensor in every memory. ZigZag runs here, AccelForge under a
-Python 3.12 that has it (`accelforge_run.py`), which counts fused groups, too (`export_groups.py`),
+Python 3.12 that has it (`accelforge_map.py`), which counts fused groups, too (`export_groups.py`),
 Timeloop 3.0.3 where its program is given
 (`crosscheck_timeloop.py`). Where a count differs, a rule gives the tool's number
 (`export_rules.py`).
@@ -23,7 +23,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import accelforge_run as runner
 from benchmarks.crosscheck_timeloop import NO_CAUSE, TimeloopError, nest_counts, program_path
 from benchmarks.export_cases import Case, cases
 from benchmarks.export_groups import GroupCase, group_cases
@@ -33,22 +32,22 @@ from benchmarks.export_rules import (
     INSIDE,
     ONCE,
     Counts,
+    Node,
     accelforge_counts,
+    accelforge_said,
     accelforge_stays,
-    bits_of,
     zigzag_counts,
     zigzag_stays,
 )
+from benchmarks.field import accelforge_map
 from benchmarks.frame import Summary, grouped
 from cost_models import clock_of
 from layers import TENSORS
-from mapper.export.accelforge_files import ARRAYS, EINSUM, accelforge_files
-from mapper.export.chip_stores import ChipStores
+from mapper.export.accelforge_files import accelforge_files
 from mapper.export.export_files import write_files
 from mapper.export.fused_accelforge import fused_files
 from mapper.export.zigzag_files import LAYER_OPERAND, temporal_loops, zigzag_files
 
-STAYS = {"zigzag": zigzag_stays, "accelforge": accelforge_stays}
 COUNTED = {"zigzag": zigzag_counts, "accelforge": accelforge_counts}
 GROUPS = "accelforge-fused"
 """Stands for AccelForge where it counts fused groups."""
@@ -58,17 +57,7 @@ WINDOW = "Timeloop gives credit for the tile before alone; its rules are worked 
 
 def exact_counts(case: Case, tool: str) -> Counts:
     """The exact model's, as it means what a tool does: others than ZigZag take each unit's box."""
-    return counted(case, {} if tool == "zigzag" else BOXES)
-
-
-def counted(case: Case, options: dict[str, str]) -> Counts:
-    """The exact model's under some of its options."""
-    return {
-        (name, tensor, way): round(level.accesses[tensor][way])
-        for name, level in case.cost(**options).levels.items()
-        for tensor in case.nest.kept(name)
-        for way in ("read", "write")
-    }
+    return case.counts(**({} if tool == "zigzag" else BOXES))
 
 
 def zigzag_evaluated(case: Case, folder: Path) -> Any:
@@ -145,7 +134,7 @@ def zigzag_says(case: Case) -> Said:
     return Said(counts, found.energy_total / 1000, found.latency_total2)
 
 
-def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[dict[str, Any]]:
+def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[Node]:
     """What AccelForge says of the files of exports, all in one run of its Python.
 
     Raises:
@@ -155,25 +144,13 @@ def run_accelforge(exports: Sequence[dict[str, str]], python: str) -> list[dict[
         folders = [Path(name) / str(place) for place in range(len(exports))]
         for texts, folder in zip(exports, folders, strict=True):
             write_files(folder, texts)
-        words = [python, runner.__file__, *map(str, folders)]
+        words = [python, "-P", accelforge_map.__file__, "counts", *map(str, folders)]
         try:
             run = subprocess.run(words, capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError) as error:
             said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()[-1]
             raise SystemExit(f"--accelforge {python}: {said}") from None
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
-
-
-def accelforge_says(case: Case, said: dict[str, Any]) -> Said:
-    """Elements that AccelForge reads and writes in every memory, and what that costs."""
-    counts, bits = Counter[tuple[str, str, str]](), bits_of(case.nest)
-    for store in ChipStores(case.nest).all:
-        for tensor in store.tensors:
-            for way in ("read", "write"):
-                calls = said["actions"].get(f"{EINSUM}/{store.name}/{ARRAYS[tensor]}/{way}", 0.0)
-                counts[store.level, tensor, way] = round(calls / bits[tensor])
-    cycles = said["latency_s"] * 1e6 * clock_of(case.nest.chip)
-    return Said(counts, 1e9 * said["energy_j"], cycles)
 
 
 def both_say(cases: list[Case], accelforge: str | None) -> Iterator[tuple[Case, str, Said]]:
@@ -183,7 +160,9 @@ def both_say(cases: list[Case], accelforge: str | None) -> Iterator[tuple[Case, 
     if accelforge is not None:
         texts = [accelforge_files(case.nest) for case in cases]
         for case, one in zip(cases, run_accelforge(texts, accelforge), strict=True):
-            yield case, "accelforge", accelforge_says(case, one)
+            cycles = one["latency_s"] * 1e6 * clock_of(case.nest.chip)
+            counts = accelforge_said(case.nest, one)
+            yield case, "accelforge", Said(counts, 1e9 * one["energy_j"], cycles)
 
 
 def cause_of(case: Case, tool: str, tensor: str) -> str:
@@ -192,15 +171,18 @@ def cause_of(case: Case, tool: str, tensor: str) -> str:
         return ONCE if tensor == "output" else INSIDE
     if tool == "timeloop":
         return WINDOW if tensor == "input" else NO_CAUSE
-    steps = [[stay.steps for stay in stays(case.nest, tensor)] for stays in STAYS.values()]
+    steps = [
+        [stay.steps for stay in stays(case.nest, tensor)]
+        for stays in (zigzag_stays, accelforge_stays)
+    ]
     return EACH if tensor == "output" and steps[0] == steps[1] else ANEW
 
 
-def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any]]:
+def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[Node]:
     """A row for each count of a mapping."""
     ours = exact_counts(case, tool)
     if tool == "timeloop":  # it keeps what the step before had, where no other loop lies inside
-        held = counted(case, BOXES | {"halo_time": "retain"})
+        held = case.counts(**BOXES, halo_time="retain")
         ours |= {key: n for key, n in held.items() if n == theirs[key]}
     by_rule = COUNTED[tool](case.nest) if tool in COUNTED else ours
     yield from count_rows(case, tool, ours, by_rule, theirs)
@@ -208,7 +190,7 @@ def compare_one(case: Case, tool: str, theirs: Counts) -> Iterator[dict[str, Any
 
 def count_rows(
     case: Case, tool: str, ours: Counts, by_rule: Counts, theirs: Counts
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Node]:
     """A row for each count: by our model, by a tool's rules, and by the tool."""
     for key, count in ours.items():
         memory, tensor, way = key
@@ -226,7 +208,7 @@ def count_rows(
         }
 
 
-def compare_groups(groups: list[GroupCase], python: str) -> Iterator[dict[str, Any]]:
+def compare_groups(groups: list[GroupCase], python: str) -> Iterator[Node]:
     """Rows of fused groups by AccelForge."""
     said = run_accelforge([fused_files(group.nests) for group in groups], python)
     for group, one in zip(groups, said, strict=True):
@@ -237,7 +219,7 @@ def compare_groups(groups: list[GroupCase], python: str) -> Iterator[dict[str, A
 
 def compare(
     found: list[Case], accelforge: str | None = None, timeloop: str | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Node]:
     """Rows of mappings by ZigZag, and by AccelForge and Timeloop where they are given.
 
     Args:
@@ -252,7 +234,7 @@ def compare(
             yield from compare_one(case, "timeloop", nest_counts(timeloop, case.nest))
 
 
-def summed(given: Any) -> list[dict[str, Any]]:
+def summed(given: Any) -> list[Node]:
     """Equal counts by tool, chip, memory, tensor and way, and the causes of others."""
     try:
         timeloop = given.timeloop and program_path(given.timeloop)

@@ -10,17 +10,15 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 
 from benchmarks.export_cases import Case, drawn
-from benchmarks.export_rules import Counts, accelforge_counts, bits_of
+from benchmarks.export_rules import Counts, Node, accelforge_counts, accelforge_said
 from cost_models import Accelerator, load_chip
 from layers import TENSORS, Layer, NetworkGraph
 from layers.graph_builder import GraphBuilder
-from mapper.export.chip_stores import ChipStores
 from mapper.export.fused_accelforge import FusedNests
 from mapper.export.fused_source import group_nests, groups_of_steps
 from mapper.fusing.axis_plan import AxisPlan
@@ -53,14 +51,8 @@ class GroupCase:
 
     def exact(self, place: int) -> Counts:
         """Elements of a layer by memory, tensor and way, in all fused tiles, by the exact model."""
-        case, resident = self.cases[place], self.nests.resident[place]
-        cost = case.cost(**WHOLE, resident="+".join(t for t in TENSORS if t in resident))
-        return self._all(place, {
-            (name, tensor, way): round(level.accesses[tensor][way])
-            for name, level in cost.levels.items()
-            for tensor in case.nest.kept(name)
-            for way in ("read", "write")
-        })  # fmt: skip
+        resident = "+".join(t for t in TENSORS if t in self.nests.resident[place])
+        return self._all(place, self.cases[place].counts(**WHOLE, resident=resident))
 
     def by_rules(self, place: int) -> Counts:
         """The same by AccelForge's rules."""
@@ -73,15 +65,30 @@ class GroupCase:
         found[self.nests.home, "filter", "write"] += self.loads[place]
         return found
 
-    def said(self, place: int, said: dict[str, Any]) -> Counts:
+    def said(self, place: int, said: Node) -> Counts:
         """The same as AccelForge says."""
-        nest, names = self.cases[place].nest, self.nests.names[place]
-        bits, found = bits_of(nest), Counter[tuple[str, str, str]]()
-        for store, way in product(ChipStores(nest).all, ("read", "write")):
-            for tensor in store.tensors:
-                calls = said["actions"].get(f"Layer{place}/{store.name}/{names[tensor]}/{way}", 0.0)
-                found[store.level, tensor, way] += round(calls / bits[tensor])
-        return found
+        return accelforge_said(
+            self.cases[place].nest, said, f"Layer{place}", self.nests.names[place]
+        )
+
+
+def products(rows: int, *wide: int) -> NetworkGraph:
+    """Products one after another, of so many rows and of widths from the input's on."""
+    graph = GraphBuilder()
+    at = graph.source("input", (rows, wide[0]))
+    for place, (inner, outer) in enumerate(pairwise(wide)):
+        at = graph.mac(Layer.gemm(f"product{place}", M=rows, N=outer, K=inner), at)
+    return graph.graph()
+
+
+def attention(heads: int, rows: int, keys: int, deep: int, *, softmax: bool) -> NetworkGraph:
+    """Scores and context of some heads."""
+    graph, each = GraphBuilder(), {"query": rows, "key": keys, "value": keys}
+    query, key, value = (graph.source(name, (heads, n, deep)) for name, n in each.items())
+    at = graph.mac(Layer.gemm("scores", M=rows, N=keys, K=deep, batch=heads), query, key)
+    at = graph.norm("softmax", at) if softmax else at
+    graph.mac(Layer.gemm("context", M=rows, N=deep, K=keys, batch=heads), at, value)
+    return graph.graph()
 
 
 def graph_of(kind: str, rng: np.random.Generator) -> NetworkGraph:
@@ -102,17 +109,8 @@ def graph_of(kind: str, rng: np.random.Generator) -> NetworkGraph:
             channels, size = graph.shape(at)[1], layer.out_y
         return graph.graph()
     if kind == "attention":
-        shapes = (heads, rows, deep), (heads, wide, deep), (heads, wide, deep)
-        query, key, value = map(graph.source, ("query", "key", "value"), shapes)
-        scores = Layer.gemm("scores", M=rows, N=wide, K=deep, batch=heads)
-        at = graph.norm("softmax", graph.mac(scores, query, key))
-        graph.mac(Layer.gemm("context", M=rows, N=deep, K=wide, batch=heads), at, value)
-        return graph.graph()
-    at, deep = graph.source("x", (rows, deep)), deep
-    for number in range(int(rng.integers(2, 5))):
-        at = graph.mac(Layer.gemm(f"product{number}", M=rows, N=wide, K=deep), at)
-        wide, deep = deep, wide
-    return graph.graph()
+        return attention(heads, rows, wide, deep, softmax=True)
+    return products(rows, *[deep, wide, deep, wide, deep][: int(rng.integers(2, 5)) + 1])
 
 
 def alike(plans: list[AxisPlan]) -> list[AxisPlan]:

@@ -16,14 +16,15 @@ part from the exact model, and from each other, in four rules:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from layers import DIMS, TENSORS, Layer, footprint
 from mapper.export.accelforge_files import (
     ARRAYS,
+    EINSUM,
     RANK,
     ForgeSpatialLoop,
     ForgeStorage,
@@ -37,6 +38,8 @@ INSIDE = "ZigZag: fan-outs lie below all loops in time, where units share other 
 ONCE = "ZigZag: all partial sums of an output but one are read back"
 ANEW = "AccelForge: a tile is brought anew in every step of the loops above its storage"
 EACH = "AccelForge: a partial sum goes back to each unit that adds to it"
+Node = dict[str, Any]
+"""A part of what a tool reads or says, by name."""
 Counts = dict[tuple[str, str, str], int]
 """Elements by memory, tensor and ``read`` or ``write``."""
 Sizes = dict[str, int]
@@ -134,14 +137,10 @@ def zigzag_stays(nest: LoopNest, tensor: str) -> list[Stay]:
         for spread in loops.spreads:
             units[spread.dim] *= spread.units or 1
         if tensor in loops.keeps or loops.level == MAC:
-            moving = above if loops.level == MAC else above[: _last(above, depends)]
-            steps = prod(n for _, n in moving)
+            last = max((at for at, (dim, _) in enumerate(above, 1) if dim in depends), default=0)
+            steps = prod(n for _, n in (above if loops.level == MAC else above[:last]))
             found.append(Stay(loops.level, steps, dict(units), ones | dict(loops.tile)))
     return found
-
-
-def _last(loops: list[tuple[str, int]], depends: list[str]) -> int:
-    return max((at for at, (dim, _) in enumerate(loops, 1) if dim in depends), default=0)
 
 
 def accelforge_stays(nest: LoopNest, tensor: str) -> list[Stay]:
@@ -177,6 +176,21 @@ def accelforge_counts(nest: LoopNest, resident: Collection[str] = ()) -> Counts:
         return outputs * prod(stay.units[d] for d in reduced)
 
     return _counts(nest, accelforge_stays, True, first, resident)
+
+
+def accelforge_said(
+    nest: LoopNest, said: Node, einsum: str = EINSUM, names: Mapping[str, str] = ARRAYS
+) -> Counts:
+    """Reads and writes that AccelForge says of an einsum, whose tensors it knows by some names."""
+    return {
+        (store.level, tensor, way): round(
+            said["actions"].get(f"{einsum}/{store.name}/{names[tensor]}/{way}", 0.0) / bits
+        )
+        for store in ChipStores(nest).all
+        for tensor, bits in bits_of(nest).items()
+        if tensor in store.tensors
+        for way in ("read", "write")
+    }
 
 
 def _counts(

@@ -22,8 +22,8 @@ from benchmarks.export_cases import Case
 from benchmarks.export_counts import cause_of, run_accelforge
 from benchmarks.export_groups import GroupCase
 from benchmarks.field.answer import ToolError
-from benchmarks.field.cases import PLAIN
-from benchmarks.field.environments import HOME, asked, python_of
+from benchmarks.field.cases import PLAIN, choices_beyond
+from benchmarks.field.command import HOME, asked, python_of
 from benchmarks.field.fused_graphs import (
     CHIP,
     GRAPHS,
@@ -32,7 +32,6 @@ from benchmarks.field.fused_graphs import (
     FusedReader,
     PartAnswer,
 )
-from benchmarks.field.ours import choices_beyond
 from benchmarks.field.row import SAME, digits
 from benchmarks.frame import Row, Table, refuse, show
 from layers import NetworkGraph

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -107,23 +105,6 @@ def grouped(rows: Iterable[OneRow], *names: str) -> dict[Any, list[OneRow]]:
     return found
 
 
-def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
-    """Shortest wall and processor time [s]."""
-    walls, cpus = [], []
-    for _ in range(runs):
-        wall, cpu = time.perf_counter(), time.process_time()
-        work()
-        walls.append(time.perf_counter() - wall)
-        cpus.append(time.process_time() - cpu)
-    return min(walls), min(cpus)
-
-
-def children_s() -> float:
-    """Processor time of all processes that this one started and that have ended [s]."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def in_turns(
     works: Mapping[Name, Callable[[], object]],
     turns: int = 1,
@@ -148,31 +129,24 @@ def in_turns(
     return found
 
 
-def show_figures(figures: Mapping[str, Any], as_json: bool = False) -> None:
-    """Print figures by name, a line each, or as JSON."""
-    if as_json:
-        print(json.dumps(figures, indent=2))
-        return
-    for name, value in figures.items():
-        shown = f"{value:,.3f}" if isinstance(value, float) else value
-        print(f"{name:<45} {shown!s:>14}")
+def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a Markdown table, numbers with four digits."""
+    cells = [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in r.values()] for r in rows]
+    head, *lines = (f"| {' | '.join(line)} |" for line in [[*rows[0]], *cells])
+    return "\n".join((head, "|" + "---|" * len(rows[0]), *lines))
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a Markdown table, numbers with four digits; nothing where there are none."""
-    if not rows:
-        return
-    print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
-    for row in rows:
-        cells = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in row.values())
-        print("| " + " | ".join(cells) + " |")
+    """Print rows as a Markdown table; nothing where there are none."""
+    if rows:
+        print(markdown(rows))
 
 
 def filled(
     path: Path | None,
     columns: Sequence[str],
     keys: Iterable[Sequence[Any]],
-    row: Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]],
+    row: Callable[..., Row | Sequence[Row]],
 ) -> list[Row]:
     """All rows of a table: those of its file, and those of keys that are missing, added to it.
 
@@ -200,11 +174,11 @@ def filled(
             continue
         began = time.process_time()
         found = row(*key)
-        spent = {"cpu_s": f"{time.process_time() - began:.2f}"} if "cpu_s" in columns else {}
-        some = [found] if isinstance(found, Mapping) else found
+        if "cpu_s" in columns:
+            named["cpu_s"] = f"{time.process_time() - began:.2f}"
         new = [
-            {k: "" if v is None else str(v) for k, v in (named | spent | dict(one)).items()}
-            for one in some
+            {k: "" if v is None else str(v) for k, v in (named | one).items()}
+            for one in ([found] if isinstance(found, dict) else found)
         ]
         rows += new
         if path is not None:
@@ -214,10 +188,6 @@ def filled(
                     table.writeheader()
                 table.writerows(new)
     return rows
-
-
-def nothing(rows: Sequence[Row], given: argparse.Namespace) -> None:
-    """Tell nothing of a table."""
 
 
 def held(rows: Sequence[Row], given: argparse.Namespace) -> bool:
@@ -236,13 +206,8 @@ def shown(rows: Sequence[Row], given: argparse.Namespace) -> None:
 
 def given_to(table: Table | Summary, **more: Any) -> argparse.Namespace:
     """The options of a benchmark, those that all have, and more; little under ``--quick``."""
-    given = asked(
-        table.doc,
-        **table.options,
-        out=(Path, "the file"),
-        quick=(False, "little, in no file unless one is named"),
-        **more,
-    )
+    more |= {"out": (Path, "the file"), "quick": (False, "little, in no file unless one is named")}
+    given = asked(table.doc, **table.options, **more)
     if given.quick:
         vars(given).update(table.quick)
     elif given.out is None and table.file:
@@ -265,7 +230,7 @@ class Summary:
     """
 
     doc: str | None
-    rows: Callable[[argparse.Namespace], Sequence[Row]]
+    rows: Callable[[argparse.Namespace], Iterable[Row]]
     file: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
@@ -275,9 +240,8 @@ class Summary:
     def run(self) -> bool:
         """Make, keep and tell all rows; whether something is wrong."""
         given = given_to(self)
-        rows = self.rows(given)
-        kept = rows if self.digits is None else [rounded(row, self.digits) for row in rows]
-        if rows:
+        if rows := list(self.rows(given)):
+            kept = rows if self.digits is None else [rounded(row, self.digits) for row in rows]
             write(given.out, rows[0], kept)
         return bool(self.told(rows, given))
 
@@ -307,7 +271,7 @@ class Table:
     file: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
-    told: Callable[[list[Row], argparse.Namespace], object] = nothing
+    told: Callable[[list[Row], argparse.Namespace], object] = lambda rows, given: None
     instead: Mapping[str, Callable[[argparse.Namespace], object]] = field(default_factory=dict)
 
     def run(self) -> bool:
@@ -320,7 +284,7 @@ class Table:
         part, parts = given.share or (0, 1)
         keys = islice(self.keys(given), part, None, parts)
 
-        def row(*key: Any) -> Sequence[Mapping[str, Any]]:
+        def row(*key: Any) -> Sequence[Row]:
             found = self.row(given, *key)
             names = [name for name in columns[len(key) :] if name != "cpu_s"]
             some = [

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import ast
 import io
-import json
 import tokenize
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.frame import asked, refuse, show
@@ -24,13 +23,8 @@ from benchmarks.frame import asked, refuse, show
 MANY, MOST = 6, 10
 """Parameters above which a function is counted."""
 _SILENT = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
+    getattr(tokenize, name)
+    for name in ("COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENCODING", "ENDMARKER")
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -46,8 +40,6 @@ class Counts:
     many: int = 0
     most: int = 0
     indices: int = 0
-    names: list[str] = field(default_factory=list)
-    """Functions of too many parameters, and where they are."""
 
     @property
     def share(self) -> float:
@@ -56,10 +48,9 @@ class Counts:
 
     def add(self, other: Counts) -> None:
         """Count files together."""
-        for item in fields(self):
-            mine, theirs = getattr(self, item.name), getattr(other, item.name)
-            total = max(mine, theirs) if item.name == "longest" else mine + theirs
-            setattr(self, item.name, total)
+        for name, mine in vars(self).items():
+            theirs = getattr(other, name)
+            setattr(self, name, max(mine, theirs) if name == "longest" else mine + theirs)
 
 
 def texts_alone(tree: ast.Module) -> set[int]:
@@ -115,7 +106,7 @@ def is_index(node: ast.AST) -> bool:
     return False
 
 
-def count(path: Path, root: Path) -> Counts:
+def count(path: Path) -> Counts:
     """The counts of one module."""
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text, str(path))
@@ -129,9 +120,6 @@ def count(path: Path, root: Path) -> Counts:
         found.functions += 1
         found.many += given > MANY
         found.most += given > MOST
-        if given > MANY:
-            where = f"{path.relative_to(root)}:{node.lineno}"
-            found.names.append(f"{where} {node.name}: {given} parameters")
     return found
 
 
@@ -140,7 +128,7 @@ def packages(root: Path, depth: int) -> dict[str, Counts]:
     found: dict[str, Counts] = {}
     tops = sorted(init.parent for init in root.glob("*/__init__.py"))
     for path in (path for top in tops for path in sorted(top.rglob("*.py"))):
-        own = count(path, root)
+        own = count(path)
         places = path.parent.relative_to(root).parts
         for end in range(1, min(len(places), depth) + 1):
             found.setdefault(".".join(places[:end]), Counts()).add(own)
@@ -149,18 +137,9 @@ def packages(root: Path, depth: int) -> dict[str, Counts]:
 
 def main() -> None:
     """Print the table."""
-    given = asked(
-        __doc__,
-        checkout_=[Path],
-        depth=(3, "levels of packages"),
-        json=(False, "all counts, and the functions by name"),
-    )
+    given = asked(__doc__, checkout_=[Path], depth=(3, "levels of packages"))
     root = (given.checkout or [Path(__file__).parents[1]])[0].resolve()
     rows = packages(root, given.depth)
     if not rows:
         refuse(f"{root}: no package there - expected a checkout of the project")
-    if given.json:
-        print(json.dumps({name: asdict(row) for name, row in rows.items()}, indent=1))
-        return
-    found = ({"package": name, **asdict(row)} for name, row in sorted(rows.items()))
-    show([row | {"names": len(row["names"])} for row in found])
+    show([{"package": name, **asdict(row)} for name, row in sorted(rows.items())])

@@ -21,13 +21,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import asked
+from benchmarks.frame import Row, asked
 
 UPDATES = 200
 STEPS = 6_000
@@ -78,7 +79,7 @@ def learners() -> Hashes:
         for mode in MODES if algorithm in ALGORITHMS else ("batched",):
             layout, law = ways[mode]
             learner = LearnerConfig(algorithm=algorithm, mode=mode, hidden=16)
-            how: dict[str, Any] = {"layout": layout, "law": law, "capacity": 2000, "batch": 32}
+            how: Row = {"layout": layout, "law": law, "capacity": 2000, "batch": 32}
             how |= {"update_every": 10, "warmup": 40}
             if algorithm in ON_POLICY:
                 how = {"n_worlds": 4, "batch": 20, "update_every": 40}
@@ -138,12 +139,6 @@ def mst_arms() -> Hashes:
             while trainer.done < min(UPDATES, trainer.updates):
                 trainer.step()
             yield f"mst {arm}", digest(trainer.losses, trainer.model.state_dict())
-
-
-def arms() -> Hashes:
-    """The arms of mast and mst."""
-    yield from mast_arms()
-    yield from mst_arms()
 
 
 def comparable() -> list[str]:
@@ -250,12 +245,16 @@ def help() -> Hashes:
         yield from sorted(help_of(program).items())
 
 
-PARTS = {
-    "learners": learners, "arms": arms, "searches": searches, "stores": stores, "help": help,
-}  # fmt: skip
+PARTS: dict[str, Callable[[], Hashes]] = {
+    "learners": learners,
+    "arms": lambda: chain(mast_arms(), mst_arms()),
+    "searches": searches,
+    "stores": stores,
+    "help": help,
+}
 
 
-def differences(found: dict[str, Any], expected: dict[str, Any], where: str = "") -> list[str]:
+def differences(found: Row, expected: Row, where: str = "") -> list[str]:
     """What is not as it was, a line each; parts that were not made are left out."""
     lines = []
     for name in sorted({*found, *expected}):

@@ -19,7 +19,7 @@ from typing import Any, get_args
 import numpy as np
 
 import cost_models
-from benchmarks.frame import Table
+from benchmarks.frame import Row, Table
 from cost_models import Accelerator, CostModel, Level, Widths, capabilities_of
 from cost_models.laws import broken_laws, facts_of
 from layers import Layer, LayerError, LayerKind
@@ -51,24 +51,17 @@ def random_layer(rng: np.random.Generator) -> Layer:
             kind, stride = one(KINDS), int(rng.integers(1, 5))
             r, s = one(TAPS), one(TAPS)
             y, x = (taps - 1 + one(sizes[:-1]) for taps in (r, s))
-            return Layer(
-                "trial",
-                kind,
-                K=1 if kind is LayerKind.DSCONV else one(sizes),
-                C=one(sizes),
-                Y=y,
-                X=x,
-                R=r,
-                S=s,
-                groups=int(rng.integers(2, 6)) if kind is LayerKind.NGCONV else 1,
-                N=int(rng.integers(1, 4)),
-                **(uneven(rng) if rng.random() < 0.15 else {"stride": stride}),
-            )
+            k = 1 if kind is LayerKind.DSCONV else one(sizes)
+            shape = {"K": k, "C": one(sizes), "Y": y, "X": x, "R": r, "S": s}
+            shape["groups"] = int(rng.integers(2, 6)) if kind is LayerKind.NGCONV else 1
+            shape["N"] = int(rng.integers(1, 4))
+            more = uneven(rng) if rng.random() < 0.15 else {"stride": stride}
+            return Layer("trial", kind, **shape, **more)
         except LayerError:
             continue
 
 
-def uneven(rng: np.random.Generator) -> dict[str, Any]:
+def uneven(rng: np.random.Generator) -> Row:
     """Strides and dilations that differ by axis, and padding that differs by side."""
     pairs = rng.integers(1, 5, (2, 2)).tolist()
     padding = rng.integers(0, 3, 4).tolist()
@@ -110,7 +103,7 @@ def random_space(
     rng: np.random.Generator, model: CostModel, layer: Layer, chip: Accelerator
 ) -> MapSpace | None:
     """The map space with random options; None where they leave no mapping."""
-    options: dict[str, Any] = {
+    options: Row = {
         "tiles": str(rng.choice(get_args(TileRule))),
         "filters": str(rng.choice(get_args(FilterRule))),
         "repeat": capabilities_of(model).repeated,

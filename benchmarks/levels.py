@@ -29,7 +29,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
 from benchmarks.frame import asked, refuse
-from benchmarks.nest_counts import COUNTERS, Counts, differing
+from benchmarks.nest_features import COUNTERS, Counts, differing
 from cost_models.exact.nest import Lanes, Nest, NestLevel, Port, Rules, Window
 from layers import DIMS
 

@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.frame import known
-from benchmarks.nest_counts import COUNTERS, Counts, differing
-from benchmarks.nest_features import FEATURES, features
+from benchmarks.nest_features import COUNTERS, FEATURES, Counts, differing, features
 from benchmarks.seed_lines import seed_table
 from cost_models.exact.nest import Nest
 from tests.cost_models.layer_nests import layer_nest
@@ -42,14 +42,11 @@ SHOWN = 4
 def nests_of(given: Any, seed: int, many: int = 0) -> list[Nest]:
     """The nests of a seed, of each ``depth`` in turn, of ``layers`` or not."""
     many = many or given.nests or (LAYERS_PER_SEED if given.layers else PER_SEED)
-    found = []
-    for number in range(many):
-        rng, depth = np.random.default_rng((seed, number)), given.depth[number % len(given.depth)]
-        if given.layers:
-            found.append(layer_nest(rng, depth))
-        else:
-            found.append(random_nest(rng, depth, most_work=given.work))
-    return found
+    draw = layer_nest if given.layers else partial(random_nest, most_work=given.work)
+    return [
+        draw(np.random.default_rng((seed, number)), given.depth[number % len(given.depth)])
+        for number in range(many)
+    ]
 
 
 def digest(counts: list[Counts]) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.nest_counts import Counts
 from benchmarks.nest_energy import Accesses, accesses, keepers, memories
+from benchmarks.nest_features import Counts
 from benchmarks.seed_lines import seed_table
 from cost_models import CostModelError
-from cost_models.exact.nest import INPUT, OUTPUT, Nest, P, Port, Q, R, S, Window
+from cost_models.exact.nest import INPUT, OUTPUT, Nest, P, Q, R, S, Window
 from cost_models.exact.nest_counts import count
 from tests.cost_models.layer_nests import whole_layer_nest
 from tests.cost_models.nests import random_nest
@@ -38,27 +38,19 @@ def latency(nest: Nest, c: Counts) -> int:
     return c["stepwise" if nest.rules.stepwise else "bound"]
 
 
-def waited_for(nest: Nest) -> Iterator[tuple[int, Port]]:
-    """The ports that the latency knows: of each memory, at its last entry, but the innermost."""
-    for q, port in enumerate([nest.dram, *(level.port for level in nest.levels)][:-1]):
-        if port is not None and not nest.levels[q].joined:
-            yield q, port
-
-
 def in_time(nest: Nest, c: Counts) -> bool:
-    """For each port of one instance: latency x bits a cycle >= bits."""
-    for q, port in waited_for(nest):
+    """For each port of one instance: latency x bits a cycle >= bits.
+
+    The ports that the latency knows are those of each memory, at its last entry, but the innermost.
+    """
+    for q, port in enumerate([nest.dram, *(level.port for level in nest.levels)][:-1]):
+        if port is None or nest.levels[q].joined:
+            continue
         into, out = c.get(f"in/{q}", 0), c.get(f"out/{q}", 0)
         loads = [(into + out, port.read)] if port.shared else [(into, port.read), (out, port.write)]
         if any(rate is not None and latency(nest, c) * rate < bits for bits, rate in loads):
             return False
     return True
-
-
-def boundaries(nest: Nest, tensor: int) -> Iterator[tuple[int, int]]:
-    """Each level that takes a tensor, the MACs the last, and each that it comes from or passes."""
-    chain = keepers(nest, tensor)
-    return ((m, q) for keeper, m in pairwise(chain) for q in range(keeper, m))
 
 
 def read(tensor: int, m: int, q: int) -> str:
@@ -92,7 +84,8 @@ def all_move(nest: Nest, c: Counts) -> bool:
     return boxed(nest) or all(
         elements(nest, t, nest.extents, padding=False) <= c.get(read(t, m, q), 0)
         for t in range(3)
-        for m, q in boundaries(nest, t)
+        for keeper, m in pairwise(keepers(nest, t))
+        for q in range(keeper, m)
     )
 
 
@@ -232,10 +225,7 @@ def run(given: Any, seed: int) -> Counter[str]:
     return found
 
 
-FIELDS = (
-    *("answers", "refused", "refused for its many steps", "refused though tiles fit"),
-    *LAWS,
-)
+FIELDS = (*("answers", "refused", "refused for its many steps", "refused though tiles fit"), *LAWS)
 
 
 TABLE = seed_table(

@@ -67,8 +67,10 @@ class Space:
 
     def nests(self) -> Iterator[Nest]:
         """Every mapping."""
+        still = tuple(d for d in range(len(DIMS)) if d not in self.active)
+        orders = [(*order, *still) for order in permutations(self.active)]
         for tiles in self._tiles(self.nest.extents, len(self.entries)):
-            for choice in product(*(product(self._orders(), e.along) for e in self.entries)):
+            for choice in product(*(product(orders, entry.along) for entry in self.entries)):
                 levels = tuple(
                     replace(entry.level, tile=tile, order=order, units=_units(entry.units, d))
                     for entry, tile, (order, d) in zip(self.entries, tiles, choice, strict=True)
@@ -82,10 +84,6 @@ class Space:
         for tile in product(*(range(1, n + 1) for n in around)):
             for inner in self._tiles(tile, entries - 1):
                 yield (tile, *inner)
-
-    def _orders(self) -> list[Dims]:
-        still = tuple(d for d in range(len(DIMS)) if d not in self.active)
-        return [(*order, *still) for order in permutations(self.active)]
 
 
 def _units(count: int, d: int) -> Dims:
@@ -101,13 +99,9 @@ def optimum(space: Space) -> tuple[list[float], int]:
             counts = count(nest)
         except CostModelError:
             continue
-        latency, energy = float(counts["stepwise"]), sum(energies(nest, counts, _prices(nest)))
+        latency, energy = float(counts["stepwise"]), sum(energies(nest, counts, PRICES))
         best = list(map(min, best, (latency, energy, latency * energy)))
     return best, mappings
-
-
-def _prices(nest: Nest) -> tuple[Price, ...]:
-    return PRICES[: 1 + sum(level.port is not None for level in nest.levels)]
 
 
 def random_space(rng: np.random.Generator) -> Space:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import layers
-from benchmarks.frame import Row, Table, best_of, grouped
+from benchmarks.frame import Row, Table, grouped, in_turns
 from cost_models.exact.kernel import count_nests
 from cost_models.exact.nest import ONE, Nest, NestLevel, Port, R, S, Window
 from cost_models.exact.nest_counts import record_of
@@ -34,13 +34,12 @@ RATES = (32, 64, 128, 256)
 """Bits a cycle of a port."""
 
 
+Dims = tuple[int, ...]
 WHOLE = {"search": (R, S), "hard": ()}
 """Dimensions that each table's nests neither tile nor spread."""
 
 
-def fan(
-    rng: np.random.Generator, extents: tuple[int, ...], whole: tuple[int, ...]
-) -> tuple[int, ...]:
+def fan(rng: np.random.Generator, extents: Dims, whole: Dims) -> Dims:
     """Units along one dimension of an extent above 1 (4 to 64), or along two (2 to 8 each)."""
     units = list(ONE)
     long = [d for d, extent in enumerate(extents) if extent > 1 and d not in whole]
@@ -51,19 +50,15 @@ def fan(
     return tuple(units)
 
 
-def inner_tile(
-    rng: np.random.Generator, tile: tuple[int, ...], whole: tuple[int, ...]
-) -> tuple[int, ...]:
+def inner_tile(rng: np.random.Generator, tile: Dims, whole: Dims) -> Dims:
     """Tiles of a random number of steps each, as even as steps allow."""
     steps = [1 if d in whole else int(n ** rng.uniform()) for d, n in enumerate(tile)]
     return tuple(-(-n // count) for n, count in zip(tile, steps, strict=True))
 
 
-def random_nest(
-    rng: np.random.Generator, layer: Layer, memories: int, whole: tuple[int, ...]
-) -> Nest:
+def random_nest(rng: np.random.Generator, layer: Layer, memories: int, whole: Dims) -> Nest:
     """A nest of a layer on a chain of memories, the inner ones of which are fanned out."""
-    tile: tuple[int, ...] = layer.extents
+    tile: Dims = layer.extents
     levels = []
     fanned = set(rng.choice(np.arange(1, memories), size=1 + (memories > 3), replace=False))
     for place in range(memories):
@@ -90,7 +85,8 @@ def seconds(nests: Any, stepwise: bool, runs: int) -> float:
     nests["stepwise"] = stepwise
     work, counts = np.zeros(1, Work), np.zeros(len(nests), Counts)
     status = np.zeros(len(nests), np.int64)
-    _, best = best_of(runs, lambda: count_nests(work, nests, counts, status, len(nests)))
+    works = {"": lambda: count_nests(work, nests, counts, status, len(nests))}
+    best = min(in_turns(works, runs)[""])
     if (status != COUNTED).any():
         raise SystemExit(f"{int((status != COUNTED).sum())} of {len(nests)} nests were not counted")
     return best

@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.frame import asked, known, refuse, show_figures
+from benchmarks.frame import asked, known, refuse
 from cost_models import Accelerator, load, parse_network
 from cost_models.maestro.binary import BinaryModel
 from tests.cost_models.maestro_reference import differences, read_row, read_rows
@@ -82,9 +82,11 @@ def compare_networks(folder: Path) -> tuple[Counter[str], list[str]]:
 
 
 def main() -> None:
-    given = asked(__doc__, path_=(Path, "a CSV file, or a folder of .m files"), json=False)
+    given = asked(__doc__, path_=(Path, "a CSV file, or a folder of .m files"))
     if given.path.is_dir() and not os.environ.get("MAESTRO_BIN"):
         refuse("a folder needs the stock program; set MAESTRO_BIN to it")
     compare = compare_networks if given.path.is_dir() else compare_rows
     found, notes = compare(given.path)
-    show_figures(dict(sorted(found.items())) | {"notes": notes}, given.json)
+    for name, count in sorted(found.items()):
+        print(f"{name:<45} {count:>14}")
+    print(*notes, sep="\n")

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import asked
+from benchmarks.frame import Row, asked
 from marl_common import atomic_write
 from marl_runs import mean_interval
 
-Run = dict[str, Any]
+Run = Row
 CASES: dict[str, dict[str, tuple[str, ...]]] = {
     "compared": {
         "archgym": ("mobilenetv2.2", "resnet18.1", "vgg16.1", "alexnet.2"),
@@ -35,7 +35,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "edge": (
             *("mobilenetv2.2", "mobilenetv2.7", "mobilenetv2.32", "mobilenetv2.46"),
             *("vgg16.1", "vgg16.4", "vgg16.8", "vgg16.11"),
-        ),
+        )
     },
 }
 OBJECTIVES = ("latency", "edp", "energy")
@@ -69,12 +69,12 @@ def compared(given: Any, accelerator: str, layers: tuple[str, ...]) -> list[Run]
     return [run | {"best": np.inf if run["best"] is None else run["best"]} for run in found]
 
 
-def interval(logs: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval of a mean over cases (Student's t); nothing is said of fewer than two."""
-    if len(logs) < 2:
-        return -np.inf, np.inf
-    mean, half = mean_interval(logs)
-    return float(mean - half), float(mean + half)
+def interval(ratios: list[float]) -> dict[str, float]:
+    """The 95 % interval of a geometric mean over cases (Student's t); all of fewer than two."""
+    if len(ratios) < 2:
+        return {"from": 0.0, "to": np.inf}
+    mean, half = mean_interval(np.log(ratios))
+    return {"from": float(np.exp(mean - half)), "to": float(np.exp(mean + half))}
 
 
 def main() -> None:

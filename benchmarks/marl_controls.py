@@ -15,6 +15,7 @@ their medians; p is Holm's over the pairs of all objectives together, and over t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,8 @@ PAIRS = (
 )
 
 
-def kept(paths: list[Path]) -> list[Run]:
+def kept(paths: list[Path]) -> Iterator[Run]:
     """A row a run of these methods, under both cost models."""
-    rows = []
     for cost_model in ("exact", "maestro"):
         runs = of_cases(read(paths, cost_model, BUDGET), "compared")
         reference = references(runs, cost_model)
@@ -48,8 +48,7 @@ def kept(paths: list[Path]) -> list[Run]:
                 near = first_below(run["curve"], TARGET * reference[case(run)])
                 told = {name: run[name] for name in (*CASE, "method", "seed")}
                 told |= {"best": repr(run["best"]), "samples to 5 %": near}
-                rows.append(told | {"cpu_s": round(run["cpu_s"], 2)})
-    return rows
+                yield told | {"cpu_s": round(run["cpu_s"], 2)}
 
 
 def by_case(runs: list[Run], method: str, column: str = "best") -> dict[Any, np.ndarray]:
@@ -82,9 +81,8 @@ def groups(runs: list[Run]) -> list[tuple[dict[str, str], list[Run]]]:
     ]
 
 
-def method_rows(runs: list[Run]) -> list[Run]:
+def method_rows(runs: list[Run]) -> Iterator[Run]:
     """A row a cost model, objective and method."""
-    rows = []
     for told, alike in groups(runs):
         reference = references(alike, told["cost model"])
         for method in METHODS:
@@ -92,24 +90,21 @@ def method_rows(runs: list[Run]) -> list[Run]:
             near = by_case(alike, method, "samples to 5 %").values()
             arrived = [float(np.median(some)) for some in near]
             seeds, over = [*map(len, near)], ratio(alike, method, OFF)
-            rows.append(
-                {
-                    **told,
-                    "method": method,
-                    "cases": len(arrived),
-                    "seeds": "-".join(map(str, sorted({min(seeds), max(seeds)}))),
-                    "value / best": geometric_mean(
-                        [float(np.median(some)) / reference[name] for name, some in values.items()]
-                    ),
-                    "over policy off": over["ratio"],
-                    "from": over["from"],
-                    "to": over["to"],
-                    "within 5 %": int(np.isfinite(arrived).sum()),
-                    "samples to 5 %": reached(arrived),
-                    "CPU s": float(np.mean([r["cpu_s"] for r in alike if r["method"] == method])),
-                }
-            )
-    return rows
+            yield {
+                **told,
+                "method": method,
+                "cases": len(arrived),
+                "seeds": "-".join(map(str, sorted({min(seeds), max(seeds)}))),
+                "value / best": geometric_mean(
+                    [float(np.median(some)) / reference[name] for name, some in values.items()]
+                ),
+                "over policy off": over["ratio"],
+                "from": over["from"],
+                "to": over["to"],
+                "within 5 %": int(np.isfinite(arrived).sum()),
+                "samples to 5 %": reached(arrived),
+                "CPU s": float(np.mean([r["cpu_s"] for r in alike if r["method"] == method])),
+            }
 
 
 def pair_rows(runs: list[Run]) -> list[Run]:
@@ -128,10 +123,10 @@ def pair_rows(runs: list[Run]) -> list[Run]:
     return rows
 
 
-def made(given: Any) -> list[Run]:
+def made(given: Any) -> Iterator[Run]:
     """A row a method, of the runs that are kept; ``--runs`` are kept first."""
     if given.runs:
-        rows = kept(given.runs)
+        rows = list(kept(given.runs))
         write(RUNS, rows[0], rows)
     numbers = ("best", "cpu_s", "samples to 5 %")
     given.kept = [row | {n: float(row[n] or "inf") for n in numbers} for row in known(RUNS)]
@@ -150,9 +145,5 @@ def told(rows: Any, given: Any) -> None:
 
 
 TABLE = Summary(
-    __doc__,
-    made,
-    "marl-controls.csv",
-    {"runs": ([Path], "keep these runs first")},
-    told=told,
+    __doc__, made, "marl-controls.csv", {"runs": ([Path], "keep these runs first")}, told=told
 )

@@ -10,6 +10,7 @@ proven optimum (docs/data/case-optima.csv, of `exact`), else by the best value o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,42 +19,34 @@ import numpy as np
 from benchmarks import marl_controls
 from benchmarks.frame import Summary
 from benchmarks.marl_cases import case, interval
-from benchmarks.methods_table import Run, arrivals, of_cases, reached, read, references
-from marl_runs import geometric_mean
+from benchmarks.methods_table import Run, of_cases, reached, read, references
+from marl_runs import first_below, geometric_mean
 
 BUDGET = 5_000
-METHODS = (
-    *("marl:mode=paper", "marl-rllib:mode=paper", "marl-rllib"),
-    *marl_controls.METHODS,
-)
+METHODS = (*("marl:mode=paper", "marl-rllib:mode=paper", "marl-rllib"), *marl_controls.METHODS)
 
 
-def rows(given: Any) -> list[Run]:
+def rows(given: Any) -> Iterator[Run]:
     """A row a cost model and method."""
-    found = []
     for cost_model in ("exact", "maestro"):
         runs = of_cases(read(given.runs, cost_model, BUDGET), "two")
         reference = references(runs, cost_model)
         for method in METHODS:
             mine = [run for run in runs if run["method"] == method]
             ratios = [run["best"] / reference[case(run)] for run in mine]
-            low, high = interval(np.log(ratios))
-            near = [marl_controls.TARGET * reference[case(run)] for run in mine]
-            found.append(
-                {
-                    "cost model": cost_model,
-                    "method": method,
-                    "runs": len(mine),
-                    "value / best": geometric_mean(ratios),
-                    "from": float(np.exp(low)),
-                    "to": float(np.exp(high)),
-                    "samples to 5 %": reached(
-                        [arrivals([run], value)[0] for run, value in zip(mine, near, strict=True)]
-                    ),
-                    "CPU s": float(np.mean([run["cpu_s"] for run in mine])),
-                }
-            )
-    return found
+            arrived = [
+                first_below(run["curve"], marl_controls.TARGET * reference[case(run)]) or np.inf
+                for run in mine
+            ]
+            yield {
+                "cost model": cost_model,
+                "method": method,
+                "runs": len(mine),
+                "value / best": geometric_mean(ratios),
+                **interval(ratios),
+                "samples to 5 %": reached(arrived),
+                "CPU s": float(np.mean([run["cpu_s"] for run in mine])),
+            }
 
 
 TABLE = Summary(__doc__, rows, "marl-controls-rllib.csv", {"runs_": [Path]})

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks import case_optima
-from benchmarks.frame import Summary, grouped
+from benchmarks.frame import Row, Summary, grouped
 from benchmarks.marl_cases import CASE, CASES, FIRST, OBJECTIVES, interval, key
 from marl_runs import best_so_far, first_below, geometric_mean
 
-Run = dict[str, Any]
+Run = Row
 GAP = ("above the best known [%]", "gap to optimum [%]")
 """What a column is called where optima are not known, and where they are."""
 TARGET = 1.05
@@ -112,7 +112,6 @@ def method_rows(runs: list[Run], cost_model: str, target: float) -> list[Run]:
     for method, cases in found.items():
         edp = [one["value"] for one in cases if one["objective"] == "edp"]
         ratios = [ours[one["case"]] / one["value"] for one in cases if one["case"] in ours]
-        low, high = interval(np.log(ratios))
         pairs = [optima.get(one["case"][1:], (1, 0)) for one in cases if cost_model == "exact"]
         arrived = [one["arrival"] for one in cases]
         rows.append(
@@ -126,8 +125,7 @@ def method_rows(runs: list[Run], cost_model: str, target: float) -> list[Run]:
                 "cases within 5 %": int(np.isfinite(arrived).sum()),
                 above: 100 * (geometric_mean([one["value"] for one in cases]) - 1),
                 "marl / method": geometric_mean(ratios) if ratios else "",
-                "from": float(np.exp(low)),
-                "to": float(np.exp(high)),
+                **interval(ratios),
                 "anytime": float(np.mean([one["anytime"] for one in cases])),
                 "CPU s": float(np.mean([s for one in cases for s in one["cpu_s"]])),
             }
@@ -159,9 +157,8 @@ def layer_rows(runs: list[Run], cost_model: str, target: float) -> list[Run]:
 def made(given: Any) -> list[Run]:
     """The rows that the options ask for."""
     runs = of_cases(read(given.runs, given.cost_model, given.budget), given.cases)
-    for name, wanted in (("method", given.methods), ("objective", given.objectives)):
-        if wanted:
-            runs = [run for run in runs if run[name] in wanted.split(",")]
+    if given.objectives:
+        runs = [run for run in runs if run["objective"] in given.objectives.split(",")]
     if not runs:
         raise SystemExit("no such runs in these files")
     return (layer_rows if given.layers else method_rows)(runs, given.cost_model, TARGET)
@@ -175,7 +172,6 @@ TABLE = Summary(
         "cost_model": "exact",
         "cases": ("compared", None, ("compared", "table3")),
         "layers": (False, "a row an objective and method"),
-        "methods": (str, "with commas; all of the files where nothing is said"),
         "objectives": (str, "with commas; all of the cases where nothing is said"),
         "budget": 20_000,
     },

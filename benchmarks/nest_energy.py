@@ -8,11 +8,11 @@ memory is free.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from benchmarks.nest_counts import Counts
+from benchmarks.nest_features import Counts
 from cost_models.exact.nest import OUTPUT, Nest
 
 
@@ -72,20 +72,18 @@ def accesses(nest: Nest, counts: Counts) -> dict[tuple[int, int], Accesses]:
     return found
 
 
-def energies(nest: Nest, counts: Counts, prices: Sequence[Price]) -> list[float]:
+def energies(nest: Nest, counts: Counts, prices: Sequence[Price]) -> Iterator[float]:
     """Energy of each memory [pJ].
 
     Args:
         nest: The nest.
         counts: Its counts.
-        prices: Of each memory, DRAM the first.
+        prices: Of each memory, DRAM the first; there may be more.
     """
     found = accesses(nest, counts)
     cycles = counts["stepwise" if nest.rules.stepwise else "bound"]
-    energy = []
-    for place, price in zip(sorted({m for m, _ in found}), prices, strict=True):
+    for place, price in zip(sorted({m for m, _ in found}), prices, strict=False):
         instances = math.prod(n for level in nest.levels[:place] for n in level.units)
         moved = [found[place, t] for t in range(3)]
         bits = price.read * sum(x.read for x in moved) + price.write * sum(x.write for x in moved)
-        energy.append(bits + price.leakage * instances * cycles)
-    return energy
+        yield bits + price.leakage * instances * cycles

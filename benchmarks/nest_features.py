@@ -1,12 +1,31 @@
-"""What a random nest has of what a count can go wrong by, by name."""
+"""What counts a nest, and what a random nest has that a count can go wrong by, by name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from cost_models.exact.nest import FILTER, INPUT, ONE, OUTPUT, Lanes, Nest, NestLevel, P, Q, R, S
+from cost_models.exact.nest_counts import count
+from cost_models.exact.simulator import simulate
 from layers import DIMS
+from tests.cost_models.set_execution import execute
+
+Counts = Mapping[str, int]
+
+
+COUNTERS: dict[str, Callable[[Nest], Counts]] = {
+    "kernel": count,
+    "simulator": simulate,
+    "sets": execute,
+}
+
+
+def differing(left: Counts, right: Counts) -> dict[str, tuple[int, int]]:
+    """Counts that are not the same, by name; one that is not given is 0."""
+    pairs = {name: (left.get(name, 0), right.get(name, 0)) for name in (*left, *right)}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
 
 CAUSES = ("compute", "DRAM.read", "DRAM.write", "level.read", "level.write")
 N, G = DIMS.index("N"), DIMS.index("G")

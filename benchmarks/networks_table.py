@@ -14,6 +14,7 @@ comes again is no further evidence); p is Holm's over the table.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 
 import baselines
 import layers
-from benchmarks.frame import DATA, Summary, grouped, known, rounded, write
+from benchmarks.frame import DATA, Row, Summary, grouped, known, rounded, write
 from benchmarks.marl_cases import CASES
 from maestro_env import Problem
 from marl_runs import geometric_mean, holm, two_level_ratio
@@ -30,32 +31,28 @@ LAYERS = DATA / "networks-layers.csv"
 FOUR = CASES["table3"]["edge"]
 
 
-def kept(folder: Path) -> list[dict[str, Any]]:
+def kept(folder: Path) -> Iterator[Row]:
     """A row a layer and method of all runs in a folder."""
     runs = [run for file in sorted(folder.glob("*.json")) for run in json.loads(file.read_text())]
-    rows = []
     for (layer, method), alike in grouped(runs, "layer", "method").items():
         entry = baselines.known_optimum(Problem(layer, "edge", "edp"))
         if entry is None or not entry.proven:
             raise SystemExit(f"{layer}: no proven optimum is known; expected one of `edge`, EDP")
-        rows.append(
-            {
-                "network": layer.rpartition(".")[0],
-                "layer": layer,
-                "method": method,
-                "seeds": len(alike),
-                "samples": alike[0]["budget"],
-                "value / optimum": float(np.median([run["best"] for run in alike])) / entry.value,
-                "CPU s": float(np.mean([run["cpu_s"] for run in alike])),
-            }
-        )
-    return rows
+        yield {
+            "network": layer.rpartition(".")[0],
+            "layer": layer,
+            "method": method,
+            "seeds": len(alike),
+            "samples": alike[0]["budget"],
+            "value / optimum": float(np.median([run["best"] for run in alike])) / entry.value,
+            "CPU s": float(np.mean([run["cpu_s"] for run in alike])),
+        }
 
 
-def table(given: Any) -> list[dict[str, Any]]:
+def table(given: Any) -> list[Row]:
     """A row a network and method, the nearest to the optimum first."""
     if given.runs:
-        layer_rows = kept(given.runs)
+        layer_rows = list(kept(given.runs))
         write(LAYERS, layer_rows[0], map(rounded, layer_rows))
     found = grouped(known(LAYERS), "network", "method")
     over = {

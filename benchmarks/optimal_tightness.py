@@ -18,7 +18,7 @@ import numpy as np
 import layers
 from baselines import Proof, StructureSpace, prove
 from baselines.optimal.solver import Solver
-from benchmarks.frame import Row, Table, grouped
+from benchmarks.frame import Row, Table, grouped, show
 from benchmarks.optimal_speed import MODELS, NETWORKS, shapes
 from cost_models import Mapping, MappingBatch
 from cost_models.exact.bounds import ExactBounds
@@ -30,7 +30,7 @@ LEVELS = ("space", "allocation", "outer tiles", "structure")
 
 LAYERS = ("mobilenetv2.2", "mobilenetv2.32", "resnet18.0", "vgg16.4", "vgg16.8", "bert_base.1")
 RULES = ("all rules", "no capacities", "no DRAM bandwidth", "no NoC bandwidth", "no steps in order")
-GIVEN = ("level or rule", "ratio or boxes", "done")
+RULE, RATIO = "level or rule", "ratio or boxes"
 
 
 class EnoughBoxesError(Exception):
@@ -102,19 +102,29 @@ def told(rows: list[Row], given: Any) -> None:
     """Print two tables of the problems that the options name."""
     asked = (given.model, given.accelerator, given.objective)
     mine = grouped(rows, "model", "accelerator", "objective").get(asked, [])
-    cells = [[row[name] for name in ("layer", *GIVEN)] for row in mine]
-    lines = ["| bound over optimum | least | median | most |", "|---|---|---|---|"]
+    table: list[Row] = []
     for level in LEVELS:
-        found = np.array([float(ratio) for _, name, ratio, _ in cells if name == level])
+        found = np.array([float(row[RATIO]) for row in mine if row[RULE] == level])
         if len(found):
-            shown = f"{found.min():.3f} | {np.median(found):.3f} | {found.max():.6f}"
-            lines.append(f"| {level} | {shown} |")
-    lines += [f"| boxes | {' | '.join(RULES)} |", "|---" * (len(RULES) + 1) + "|"]
-    for layer in dict.fromkeys(name for name, rule, _, _ in cells if rule in RULES):
-        own = [cell[2:] for cell in cells if cell[0] == layer and cell[1] in RULES]
-        each = (f"{int(n):,}{'' if done == 'True' else ' (not done)'}" for n, done in own)
-        lines.append(f"| {layer} | {' | '.join(each)} |")
-    print("\n".join(lines))
+            shown = f"{found.min():.3f}", f"{np.median(found):.3f}", f"{found.max():.6f}"
+            table.append(
+                dict(
+                    zip(
+                        ("bound over optimum", "least", "median", "most"),
+                        (level, *shown),
+                        strict=True,
+                    )
+                )
+            )
+    show(table)
+    ruled = grouped((row for row in mine if row[RULE] in RULES), "layer")
+    show(
+        [
+            {"boxes": layer}
+            | {r[RULE]: f"{int(r[RATIO]):,}" + " (not done)" * (r["done"] != "True") for r in own}
+            for layer, own in ruled.items()
+        ]
+    )
 
 
 def row_of(
@@ -124,7 +134,7 @@ def row_of(
     problem = Problem(layers.parse(layer), accelerator, objective, MODELS[model])
     proof = prove(problem)
     rows: list[tuple[str, float, bool]] = []
-    if proof.mapping is not None and not given.only_rules:
+    if proof.mapping is not None:
         levels = zip(LEVELS, ratios(problem, proof.mapping, proof.value), strict=True)
         rows += [(level, ratio, proof.proven) for level, ratio in levels]
     if layer in given.layers:
@@ -134,14 +144,13 @@ def row_of(
 
 def keys(given: Any) -> Iterator[tuple[str, ...]]:
     """All shapes, and the layers whose rules are left out."""
-    names = [] if given.only_rules else [layer.name for layer in shapes(NETWORKS)]
-    for name in dict.fromkeys([*names, *given.layers]):
+    for name in dict.fromkeys([*(layer.name for layer in shapes(NETWORKS)), *given.layers]):
         yield given.model, given.accelerator, given.objective, name
 
 
 TABLE = Table(
     __doc__,
-    ("model", "accelerator", "objective", "layer", *GIVEN),
+    ("model", "accelerator", "objective", "layer", RULE, RATIO, "done"),
     keys,
     row_of,
     "optimal-tightness.csv",
@@ -151,7 +160,6 @@ TABLE = Table(
         "model": ("default", None, MODELS),
         "layers": (list(LAYERS), "proven again without rules"),
         "boxes": (4_000_000, "of a proof without a rule"),
-        "only_rules": (False, "no ratios of all the shapes"),
     },
     {"boxes": 10_000},
     told,

@@ -38,12 +38,8 @@ from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
 OBJECTIVES = ("latency", "energy", "edp")
-IN_RANGE = {
-    "edge": Accelerator.preset("edge"),
-    "cloud": Accelerator.preset("cloud"),
-    "archgym": Accelerator.preset("archgym"),
-    "small": Accelerator(100, 700, 50_000, 24, 6),
-}
+IN_RANGE = {name: Accelerator.preset(name) for name in ("edge", "cloud", "archgym")}
+IN_RANGE["small"] = Accelerator(100, 700, 50_000, 24, 6)
 OUT_OF_RANGE = {
     "20,000 PEs": Accelerator(20_000, 1024, 8 << 20, 1024, 128),
     "6 PEs": Accelerator(6, 2048, 64_000, 8, 4),
@@ -108,12 +104,12 @@ class References:
 
     def __init__(self, path: Path, proof_s: float) -> None:
         self.path, self.proof_s = path, proof_s
-        self.known: dict[str, tuple[float, str]] = {}
-        for row in known(path):
-            self.known[row["case"]] = (float(row["value"]), row["source"])
-        for name, (value, source) in _proven():
-            if source == "optimal" or value < self.known.get(name, (np.inf, ""))[0]:
-                self.known[name] = (value, source)
+        self.known = {r["case"]: (float(r["value"]), r["source"]) for r in known(path)}
+        for row in itertools.chain.from_iterable(map(known, PROOFS)):
+            name = f"{row['layer']}|{row['accelerator']}|{row['objective']}"
+            value, proven = float(row["value"]), row["status"] == "optimal"
+            if proven or value < self.known.get(name, (np.inf, ""))[0]:
+                self.known[name] = value, "optimal" if proven else "search"
 
     def knows(self, case: Case) -> bool:
         """Whether the reference of a case needs no search and no proof."""
@@ -158,14 +154,6 @@ class References:
         columns = ("case", "value", "source")
         rows = ((name, repr(v), s) for name, (v, s) in sorted(self.known.items()))
         write(self.path, columns, (dict(zip(columns, row, strict=True)) for row in rows))
-
-
-def _proven() -> Iterator[tuple[str, tuple[float, str]]]:
-    """What proofs on deep chips found."""
-    for row in itertools.chain.from_iterable(map(known, PROOFS)):
-        source = "optimal" if row["status"] == "optimal" else "search"
-        name = f"{row['layer']}|{row['accelerator']}|{row['objective']}"
-        yield name, (float(row["value"]), source)
 
 
 def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:

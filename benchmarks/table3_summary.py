@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.frame import DATA, Summary, known
+from benchmarks.frame import DATA, Row, Summary, known
 
 COLUMNS = [f"{model}, {what}" for model in ("exact", "maestro") for what in ("edp", "latency")]
 
 
-def rows(_: Any) -> list[dict[str, Any]]:
+def rows(_: Any) -> list[Row]:
     """A row a method, in the order of its EDP under `exact`; empty where it was not run."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Row] = {}
     for model in ("exact", "maestro"):
         for row in known(DATA / f"table3-{model}.csv"):
             own = found.setdefault(

@@ -113,10 +113,7 @@ def check_types(inside: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    given = asked(
-        __doc__,
-        out=(ROOT / "dist", "folder for the wheels"),
-    )
+    given = asked(__doc__, out=(ROOT / "dist", "folder for the wheels"))
     for python in pythons().values():
         wheel = build(python, given.out.absolute())
         with tempfile.TemporaryDirectory() as name:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import copy
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from benchmarks.edits.fields import Rng, doubled, edit_field, edit_file
-from benchmarks.edits.kind import Edit, judged
+from benchmarks.edits.fields import Edit, Rng, doubled, edit_field, edit_file, judged
 from mapper.clustering.assignment import Assignment, AssignmentError
 
 
@@ -40,9 +40,8 @@ def prepare(folder: Path) -> Edit:
     return edit
 
 
-def judge(path: Path) -> str:
-    """What reading an assignment makes of a file."""
-    return judged(lambda: Assignment.load(path), AssignmentError)
+judge = partial(judged, Assignment.load, AssignmentError)
+"""What reading an assignment makes of a file."""
 
 
 class _Strict(yaml.SafeLoader):

@@ -13,17 +13,25 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import baselines
 import layers
-from benchmarks.edits.fields import Rng, edit_field, edit_file
-from benchmarks.edits.kind import Edit, judged
-from benchmarks.edits.problems import deep_specs, enumerated, space_holds, specs
+from benchmarks.edits.fields import (
+    Edit,
+    Json,
+    Rng,
+    deep_specs,
+    edit_field,
+    edit_file,
+    enumerated,
+    judged,
+    space_holds,
+    specs,
+)
 from cost_models import CHAINS, PRESETS, Chain, ChainBatch, ChainMapping, Mapping, MappingBatch
 from mapper import ProblemSpec
 from mapper.certificate import (
@@ -39,19 +47,17 @@ from mapper.certificate import (
 Parts = dict[str, bytes]
 
 
-def certificates(folder: Path, given: Iterable[ProblemSpec]) -> list[tuple[dict[str, Any], bytes]]:
+def certificates(folder: Path, given: Iterable[ProblemSpec]) -> Iterator[tuple[Json, bytes]]:
     """Claims and trees of some problems."""
-    found = []
     for spec in given:
         path = folder / "c"
         write_certificate(path, make_certificate(spec, baselines.prove(spec.build(), record=True)))
         with zipfile.ZipFile(path) as file:
             claim, tree = file.read("certificate.json"), file.read("tree.bin")
-        found.append((json.loads(claim), tree))
-    return found
+        yield json.loads(claim), tree
 
 
-def is_true(claim: dict[str, Any]) -> bool | None:
+def is_true(claim: Json) -> bool | None:
     """Whether what a claim says holds of its problem, by enumeration; None: not to be listed."""
     known = enumerated(json.dumps(claim["problem"]))
     if known is None:
@@ -75,7 +81,7 @@ def is_true(claim: dict[str, Any]) -> bool | None:
     return math.isclose(again, value, rel_tol=1e-8) and space_holds(one, mappings)
 
 
-def names_hold(claim: dict[str, Any], says: str, shape: str) -> bool:
+def names_hold(claim: Json, says: str, shape: str) -> bool:
     """Whether the layer and the chip that a verdict prints are those of the claim."""
     spec = ProblemSpec.from_dict(claim["problem"])
     layer, _, chip = says.partition(" of ")[2].rpartition(": ")[0].rpartition(" on ")
@@ -109,7 +115,7 @@ def packed(claim: str, tree: bytes, more: Parts) -> bytes:
     return stream.getvalue()
 
 
-def edited(rng: Rng, good: list[tuple[dict[str, Any], bytes]]) -> tuple[str, bytes]:
+def edited(rng: Rng, good: list[tuple[Json, bytes]]) -> tuple[str, bytes]:
     """What was edited, and the file."""
     claim, tree = copy.deepcopy(good[rng.integers(len(good))])
     other, donor = good[rng.integers(len(good))]
@@ -139,18 +145,18 @@ def prepare(folder: Path) -> Edit:
 
 def prepare_deep(folder: Path, more: Iterable[ProblemSpec] = ()) -> Edit:
     """Edits of the certificates of problems on chips that are a list of levels, and of more."""
-    return partial(edited, good=certificates(folder, (*more, *deep_specs())))
+    return partial(edited, good=list(certificates(folder, (*more, *deep_specs()))))
 
 
-def judge(path: Path) -> str:
-    """What checking a certificate makes of a file."""
+def check(path: Path) -> None:
+    """Check a certificate, and print what it says."""
+    certificate = read_certificate(path)
+    check_certificate(certificate)
+    claim_of(certificate), problem_of(certificate)
 
-    def check() -> None:
-        certificate = read_certificate(path)
-        check_certificate(certificate)
-        claim_of(certificate), problem_of(certificate)
 
-    return judged(check, CertificateError)
+judge = partial(judged, check, CertificateError)
+"""What checking a certificate makes of a file."""
 
 
 def truth(path: Path, judged: str) -> bool | None:

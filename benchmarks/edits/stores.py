@@ -20,9 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.edits.fields import ODD, Rng, doubled, edit_field, edit_file, strict
-from benchmarks.edits.kind import Edit
-from benchmarks.edits.problems import enumerated, space_holds, specs
+from benchmarks.edits.fields import (
+    ODD,
+    Edit,
+    Json,
+    Rng,
+    doubled,
+    edit_field,
+    edit_file,
+    enumerated,
+    space_holds,
+    specs,
+    strict,
+)
 from cost_models import FIGURES, Mapping, MappingBatch
 from mapper import ProblemSpec
 from mapper.results.verdicts import validate
@@ -104,7 +114,7 @@ def _forge(put: Callable[[str, Any], None], spec: Any, found: sqlite3.Cursor) ->
         put("name", f"{spec['label']} on {problem['layer_name']}, {tail}, seed {row['seed']}")
 
 
-def key_of_row(row: dict[str, Any], spec: Any) -> str:
+def key_of_row(row: Json, spec: Any) -> str:
     """The key of a definition."""
     text = json.dumps([row["kind"], spec, row["seed"], row["budget"]], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -158,7 +168,7 @@ def truth(path: Path, _judged: str) -> bool:
         return False
 
 
-def _row_is_true(row: dict[str, Any], chunks: list[dict[str, Any]]) -> bool:
+def _row_is_true(row: Json, chunks: list[Json]) -> bool:
     spec, result = strict(row["spec"]), strict(row["result"])
     problem = ProblemSpec.from_dict(spec["problem"])
     told = name_of(spec["label"], problem, row["seed"])
@@ -191,7 +201,7 @@ def _row_is_true(row: dict[str, Any], chunks: list[dict[str, Any]]) -> bool:
     return same and figures and space_holds(one, known[1])
 
 
-def _values_of(run: int, chunks: list[dict[str, Any]]) -> np.ndarray[Any, Any]:
+def _values_of(run: int, chunks: list[Json]) -> np.ndarray[Any, Any]:
     found = [np.empty(0)]
     for chunk in sorted((c for c in chunks if c["run_id"] == run), key=lambda c: c["start"]):
         planes = np.frombuffer(zlib.decompress(chunk["objective"]), np.uint8).reshape(8, -1)

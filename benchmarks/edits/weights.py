@@ -11,17 +11,17 @@ import hashlib
 import json
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.edits.fields import Rng, doubled, edit_field, edit_file, strict
-from benchmarks.edits.kind import Edit, judged
+from benchmarks.edits.fields import Edit, Json, Rng, doubled, edit_field, edit_file, judged, strict
 from mapper.pretrained.network import fresh, shapes
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 
-CARD: dict[str, Any] = {
+CARD: Json = {
     "cost_model": "exact", "cost_model_calls": 9, "cpu_minutes": 0.5, "seed": 0, "parameters": 0,
     "schedule": {"blocks": 12, "entropy": 0.03},
     "trained_on": "random layers", "validation": {"median_1": 1.25, "p90_1": None},
@@ -64,16 +64,15 @@ def prepare(folder: Path) -> Edit:
     return edit
 
 
-def parts_of(content: bytes) -> tuple[dict[str, Any], bytes]:
+def parts_of(content: bytes) -> tuple[Json, bytes]:
     """Header and body of a safetensors file."""
     size = int.from_bytes(content[:8], "little")
-    header: dict[str, Any] = strict(content[8 : 8 + size].decode())
+    header: Json = strict(content[8 : 8 + size].decode())
     return header, content[8 + size :]
 
 
-def judge(path: Path) -> str:
-    """What reading agents makes of a file."""
-    return judged(lambda: load(path), PretrainedError)
+judge = partial(judged, load, PretrainedError)
+"""What reading agents makes of a file."""
 
 
 def truth(path: Path, _judged: str) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from benchmarks.export_cases import Case
 from benchmarks.export_counts import run_accelforge
+from benchmarks.export_rules import Node
 from benchmarks.field import accelforge_map
-from benchmarks.field.answer import Answer, read_back
-from benchmarks.field.cases import OBJECTIVES, FieldCase
-from benchmarks.field.loops import Keep, Loop, Part
+from benchmarks.field.answer import Keep, Loop, MappingTool, Part
+from benchmarks.field.cases import FieldCase
 from cost_models import ChainMapping, clock_of
 from layers import DIMS
 from mapper.export.accelforge_files import (
@@ -46,11 +45,11 @@ class BoundSpatial(ForgeSpatial):
     loop_bounds: list[LoopBound]
 
 
-class AccelForge:
+class AccelForge(MappingTool):
     """AccelForge and its environment."""
 
     name, version, python = "accelforge", "1.0.467", "3.12"
-    packages, objectives = (f"accelforge=={version}",), OBJECTIVES
+    packages, script = (f"accelforge=={version}",), accelforge_map
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write architecture and workload; each axis takes the dimensions that the chip allows."""
@@ -63,15 +62,17 @@ class AccelForge:
         }
         write_files(folder, texts)
 
-    def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a problem's files."""
-        script = str(accelforge_map.__file__)
-        return [python, "-P", script, str(folder.resolve()), METRIC[objective]]
+    def words(self, objective: str) -> tuple[object, ...]:
+        """The metric."""
+        return (METRIC[objective],)
 
-    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
-        """The value that it gives, and its mapping."""
-        value = said["value"] * _units(case)
-        return read_back(case, value, said["cpu_s"], parts(case, said["nodes"]))
+    def value(self, case: FieldCase, said: Node) -> float:
+        """The value that it gives."""
+        return float(said["value"] * _units(case))
+
+    def parts(self, case: FieldCase, said: Node) -> list[Part]:
+        """Loops and kept tensors, outermost first."""
+        return parts(case, said["nodes"])
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """The value of a mapping of whole factors by AccelForge's model.
@@ -104,7 +105,7 @@ def _bound(case: FieldCase, node: ToolNode) -> ToolNode:
     return ForgeContainer(name=node.name, spatial=found)
 
 
-def parts(case: FieldCase, nodes: list[dict[str, Any]]) -> list[Part]:
+def parts(case: FieldCase, nodes: list[Node]) -> list[Part]:
     """Loops and kept tensors of the nodes of a mapping."""
     dims = {rank: dim for dim, rank in RANK.items()}
     tensors = {array: tensor for tensor, array in ARRAYS.items()}

@@ -1,9 +1,15 @@
-"""Map a problem by AccelForge, or price a mapping; needs nothing of this project, Python 3.12.
+"""Map a problem by AccelForge, or count mappings; needs nothing of this project, Python 3.12.
 
-    PYTHON benchmarks/field/accelforge_map.py FOLDER METRIC
+    PYTHON -P benchmarks/field/accelforge_map.py FOLDER METRIC
+    PYTHON -P benchmarks/field/accelforge_map.py counts FOLDER...
+
+PYTHON is one with `pip install accelforge==1.0.467`.
 
 FOLDER has ``arch.yaml`` and ``workload.yaml``. A line of JSON: the mapping's nodes, outermost
-first and each with those inside, the metric in J and s, and processor and wall time [s].
+first and each with those inside, the metric in J and s, and processor and wall time [s]. With
+``counts`` a line for each export: calls of every action by ``einsum/memory/tensor/action``, energy
+[J] without leakage, and seconds of all einsums, one after another, each as long as its slowest
+component.
 """
 
 from __future__ import annotations
@@ -13,6 +19,8 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+SEPARATOR = "<SEP>"
 
 
 def map_one(folder: Path, metric: str) -> dict[str, Any]:
@@ -28,8 +36,8 @@ def map_one(folder: Path, metric: str) -> dict[str, Any]:
     found = map_workload_to_arch(spec, print_progress=False, eval_in_detail=False)
     times = {"cpu_s": time.process_time() - began, "wall_s": time.perf_counter() - clock}
     best = found.data.iloc[0]
-    nodes = best["Total<SEP>mapping"](_for_model=True).nodes
-    value = float(best[f"Total<SEP>{metric.lower()}"])
+    nodes = best[f"Total{SEPARATOR}mapping"](_for_model=True).nodes
+    value = float(best[f"Total{SEPARATOR}{metric.lower()}"])
     return {"nodes": list(map(plain, nodes)), "value": value, **times}
 
 
@@ -44,5 +52,24 @@ def plain(node: Any) -> dict[str, Any]:
     return said if branches is None else said | {"nodes": list(map(plain, branches))}
 
 
+def counts(folder: Path) -> dict[str, Any]:
+    """What AccelForge says of one export."""
+    import accelforge
+
+    files = (str(folder / f"{name}.yaml") for name in ("arch", "workload", "mapping"))
+    found = accelforge.Spec.from_yaml(*files).evaluate_mapping().data.iloc[0]
+    said: dict[str, Any] = {"actions": {}}
+    for column, value in found.items():
+        einsum, *parts = str(column).split(SEPARATOR)
+        if parts[0] == "action":
+            said["actions"]["/".join((einsum, *parts[1:]))] = float(value)
+    totals = {"energy_j": "dynamic_energy", "latency_s": "latency"}
+    return said | {name: float(found[f"Total{SEPARATOR}{key}"]) for name, key in totals.items()}
+
+
 if __name__ == "__main__":
-    print(json.dumps(map_one(Path(sys.argv[1]), sys.argv[2])), flush=True)
+    if sys.argv[1] == "counts":
+        for name in sys.argv[2:]:
+            print(json.dumps(counts(Path(name))), flush=True)
+    else:
+        print(json.dumps(map_one(Path(sys.argv[1]), sys.argv[2])), flush=True)

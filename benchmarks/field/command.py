@@ -11,22 +11,110 @@ A row a tool and case is both answers' energy [nJ], latency
 
 from __future__ import annotations
 
+import json
+import os
+import resource
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from benchmarks.export_rules import Node
 from benchmarks.field.accelforge import AccelForge
-from benchmarks.field.answer import Tool, ToolError
+from benchmarks.field.answer import MappingTool, Tool, ToolError
 from benchmarks.field.cases import CASES, OBJECTIVES, FieldCase
-from benchmarks.field.environments import HOME, asked, python_of
 from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.gamma import Gamma, gamma_row
-from benchmarks.field.row import COLUMNS, row_of
-from benchmarks.field.table import table_text
+from benchmarks.field.row import COLUMNS, row_of, table_text
 from benchmarks.field.timeloop import Timeloop
 from benchmarks.field.zigzag import ZigZag
 from benchmarks.frame import Row, Table, known, refuse, write
+
+HOME = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "marl-mapper-field"
+SAID = "said.json"
+
+
+def python_of(tool: Tool, home: Path, make: bool = True) -> str:
+    """The Python of a tool's environment, made where there is none.
+
+    Args:
+        tool: The tool.
+        home: Folder of all environments.
+        make: Whether to make one; without it, no package is asked for.
+
+    Raises:
+        ToolError: There is no such Python, or a package can't be installed.
+    """
+    folder = home / "-".join((*tool.packages, tool.python)).replace("=", "")
+    python = folder / "bin" / "python"
+    if python.exists() or not make:
+        return str(python)
+    base = shutil.which(f"python{tool.python}")
+    if base is None:
+        raise ToolError(f"{tool.name}: needs Python {tool.python} on the path, which is not there")
+    draft = folder.with_name(folder.name + ".draft")
+    shutil.rmtree(draft, ignore_errors=True)
+    said = _run([base, "-m", "venv", str(draft)]) or _run(
+        [str(draft / "bin" / "python"), "-m", "pip", "install", "--quiet", *tool.packages]
+    )
+    if said:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise ToolError(f"{tool.name}: its environment can't be made: {said}")
+    draft.rename(folder)
+    return str(python)
+
+
+def _run(words: list[str]) -> str:
+    """What a command that fails says last; nothing where it succeeds."""
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    return "" if run.returncode == 0 else (run.stderr.strip().splitlines() or ["it failed"])[-1]
+
+
+def asked(tool: Tool, case: FieldCase, python: str, folder: Path, limit_s: int) -> Node:
+    """What a mapper says of a case; taken from the folder where it has been asked before.
+
+    Args:
+        tool: The tool.
+        case: The case.
+        python: The Python of its environment.
+        folder: Where its files go.
+        limit_s: Processor time after which it is stopped [s].
+
+    Raises:
+        ToolError: It gave no answer.
+    """
+    kept = folder / SAID
+    if kept.is_file():
+        said: Node = json.loads(kept.read_text(encoding="utf-8"))
+        return said
+    folder.mkdir(parents=True, exist_ok=True)
+    tool.state(case, folder)
+
+    def bounded() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
+
+    try:
+        run = subprocess.run(
+            tool.command(python, folder, *tool.words(case.objective)),
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            preexec_fn=bounded,
+            check=False,
+        )
+    except OSError as error:
+        raise ToolError(f"{tool.name}: {error}") from None
+    lines = [line for line in run.stdout.splitlines() if line.startswith("{")]
+    if run.returncode or not lines:
+        if run.returncode < 0:
+            raise ToolError(f"no answer in {limit_s} s of processor time")
+        raise ToolError((run.stderr.strip().splitlines() or ["it printed nothing"])[-1])
+    kept.write_text(lines[-1] + "\n", encoding="utf-8")
+    answered: Node = json.loads(lines[-1])
+    return answered
+
 
 TOOLS: dict[str, Callable[[Any], Tool]] = {
     "accelforge": lambda given: AccelForge(),
@@ -36,8 +124,6 @@ TOOLS: dict[str, Callable[[Any], Tool]] = {
     "timeloop": lambda given: Timeloop(given.timeloop),
     "gamma": lambda given: Gamma(given.gamma, given.maestro),
 }
-JUDGES: dict[str, Callable[..., Row]] = {"gamma": gamma_row}
-"""What makes a row of an answer, where the exact model does not price it."""
 NAMES = tuple(case.name for case in CASES)
 
 
@@ -66,7 +152,9 @@ def asked_row(given: Any, name: str, _: str, chip: str, layer: str, objective: s
     folder = given.home / "cases" / name / case.name.replace("/", "-")
     try:
         said = asked(tool, case, python, folder, given.limit)
-        return JUDGES.get(name, row_of)(tool, case, said, python)
+        if isinstance(tool, MappingTool):
+            return row_of(tool, case, said, python)
+        return gamma_row(case, said)
     except ToolError as error:
         return {"why": str(error)}
 

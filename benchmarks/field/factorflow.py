@@ -6,17 +6,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from benchmarks.export_rules import Node
 from benchmarks.field import factorflow_map
-from benchmarks.field.answer import Answer, ToolError, read_back, width_of
+from benchmarks.field.answer import Keep, Loop, MappingTool, Part, ToolError, width_of
 from benchmarks.field.cases import FieldCase
-from benchmarks.field.loops import Keep, Loop, Part
-from cost_models import ChainMapping
 from layers import TENSORS, LayerKind
 from mapper.export.chip_stores import ChipStore, ChipStores
 from mapper.export.export_files import write_files
-from mapper.export.loop_nest import ExportError
 
 DIM = {"M": "K", "K": "C", "N": "Y"}
 """Its dimensions as ours: outputs, terms of a sum, columns."""
@@ -24,7 +21,7 @@ OPERANDS = dict(zip(TENSORS, ("in", "w", "out"), strict=True))
 
 
 @dataclass(frozen=True)
-class FactorFlow:
+class FactorFlow(MappingTool):
     """FactorFlow and its checkout.
 
     Args:
@@ -32,11 +29,8 @@ class FactorFlow:
     """
 
     checkout: Path
-    name: str = "factorflow"
-    version: str = "062f9de"
-    python: str = "3.11"
-    packages: tuple[str, ...] = ("prettytable==3.11.0",)
-    objectives: tuple[str, ...] = ("edp",)
+    name, version = "factorflow", "062f9de"
+    packages, script, objectives = ("prettytable==3.11.0",), factorflow_map, ("edp",)
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write the levels and the product.
@@ -50,26 +44,23 @@ class FactorFlow:
         stated = {"product": product, "levels": list(levels_of(case))}
         write_files(folder, {"levels.json": json.dumps(stated, indent=1)})
 
-    def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a problem's files."""
-        script = str(factorflow_map.__file__)
-        return [python, "-P", script, str(folder.resolve()), str(self.checkout.resolve())]
+    def words(self, objective: str) -> tuple[object, ...]:
+        """Its checkout."""
+        return (self.checkout.resolve(),)
 
-    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
-        """The value that it gives, and its mapping."""
-        value = case.value(said["energy_pj"] / 1000, said["cycles"])
-        return read_back(case, value, said["cpu_s"], parts(case, said))
-
-    def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
-        """Not worked out.
-
-        Raises:
-            ExportError: Always: mappings of ours are not written for it.
-        """
-        raise ExportError("mappings are not written for FactorFlow")
+    def parts(self, case: FieldCase, said: Node) -> Iterator[Part]:
+        """Loops and kept tensors, outermost first."""
+        stores = {store.name: store for store in ChipStores(case.statement).all}
+        for one in said["levels"]:
+            level, _, axis = one["name"].partition("/")
+            if level in stores and not axis and stores[level].level != "DRAM":
+                yield from (Keep(stores[level].level, tensor) for tensor in stores[level].tensors)
+            for dim, steps in one["loops"]:
+                if steps > 1:
+                    yield Loop(DIM[dim], steps, level if axis else "", int(axis or 0))
 
 
-def levels_of(case: FieldCase) -> Iterator[dict[str, Any]]:
+def levels_of(case: FieldCase) -> Iterator[Node]:
     """Memories, fan-outs and MACs, outermost first.
 
     Raises:
@@ -98,7 +89,7 @@ def levels_of(case: FieldCase) -> Iterator[dict[str, Any]]:
     }
 
 
-def _memory(case: FieldCase, store: ChipStore) -> dict[str, Any]:
+def _memory(case: FieldCase, store: ChipStore) -> Node:
     width = width_of(case, store)
     return {
         "kind": "memory",
@@ -109,15 +100,3 @@ def _memory(case: FieldCase, store: ChipStore) -> dict[str, Any]:
         "bandwidth": max(store.read_bits / width, 1e-9),
         "bypasses": [OPERANDS[tensor] for tensor in TENSORS if tensor not in store.tensors],
     }
-
-
-def parts(case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:
-    """Loops and kept tensors, outermost first."""
-    stores = {store.name: store for store in ChipStores(case.statement).all}
-    for one in said["levels"]:
-        level, _, axis = one["name"].partition("/")
-        if level in stores and not axis and stores[level].level != "DRAM":
-            yield from (Keep(stores[level].level, tensor) for tensor in stores[level].tensors)
-        for dim, steps in one["loops"]:
-            if steps > 1:
-                yield Loop(DIM[dim], steps, level if axis else "", int(axis or 0))

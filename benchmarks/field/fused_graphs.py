@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cost_models
-from benchmarks.field import accelforge_map
-from benchmarks.field.accelforge import METRIC, AccelForge, parts
-from benchmarks.field.answer import ToolError
+from benchmarks.export_groups import attention, products
+from benchmarks.export_rules import Node
+from benchmarks.field.accelforge import AccelForge, parts
+from benchmarks.field.answer import AnswerError, Keep, ToolError, mapping_of
 from benchmarks.field.cases import PLAIN, FieldCase
-from benchmarks.field.loops import AnswerError, Keep, mapping_of
-from cost_models import Accelerator, ChainMapping, Moved, energy_of_counts, load_chip, pass_cost
+from cost_models import Accelerator, ChainMapping, Moved, energy_of_counts, pass_cost
 from layers import DIMS, TENSORS, Layer, LayerKind, NetworkGraph
 from layers.graph_builder import GraphBuilder
 from mapper.export.accelforge_files import (
@@ -46,22 +46,6 @@ class MayKeep(KeptTensors):
     may_keep: str
 
 
-def _products(rows: int, *wide: int) -> NetworkGraph:
-    graph = GraphBuilder()
-    at = graph.source("input", (rows, wide[0]))
-    for place, (inner, outer) in enumerate(pairwise(wide)):
-        at = graph.mac(Layer.gemm(f"product{place}", M=rows, N=outer, K=inner), at)
-    return graph.graph()
-
-
-def _attention(heads: int, rows: int, keys: int, deep: int) -> NetworkGraph:
-    graph, each = GraphBuilder(), {"query": rows, "key": keys, "value": keys}
-    query, key, value = (graph.source(name, (heads, n, deep)) for name, n in each.items())
-    at = graph.mac(Layer.gemm("scores", M=rows, N=keys, K=deep, batch=heads), query, key)
-    graph.mac(Layer.gemm("context", M=rows, N=deep, K=keys, batch=heads), at, value)
-    return graph.graph()
-
-
 def _convolutions(size: int, *channels: int) -> NetworkGraph:
     graph = GraphBuilder()
     at = graph.source("input", (1, channels[0], size, size))
@@ -71,10 +55,10 @@ def _convolutions(size: int, *channels: int) -> NetworkGraph:
 
 
 GRAPHS = {
-    "three products": _products(256, 64, 256, 64, 256),
-    "BERT's attention, 128 tokens": _attention(12, 128, 128, 64),
-    "BERT's MLP, 128 tokens": _products(128, 768, 3072, 768),
-    "GPT-2's MLP, 1 token": _products(1, 768, 3072, 768),
+    "three products": products(256, 64, 256, 64, 256),
+    "BERT's attention, 128 tokens": attention(12, 128, 128, 64, softmax=False),
+    "BERT's MLP, 128 tokens": products(128, 768, 3072, 768),
+    "GPT-2's MLP, 1 token": products(1, 768, 3072, 768),
     "MobileNet-v2's 1 x 1 pair": _convolutions(56, 24, 144, 24),
 }
 
@@ -168,20 +152,15 @@ class FusedForge(AccelForge):
         }
         write_files(folder, texts)
 
-    def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a graph's files."""
-        script = str(accelforge_map.__file__)
-        return [python, "-P", script, str(folder.resolve()), METRIC[objective]]
-
 
 class Branch(NamedTuple):
     """An einsum in a fused mapping: nodes that it shares with others, and its own."""
 
-    shared: list[dict[str, Any]]
-    own: list[dict[str, Any]]
+    shared: list[Node]
+    own: list[Node]
 
 
-def branches(nodes: Sequence[dict[str, Any]]) -> Iterator[Branch]:
+def branches(nodes: Sequence[Node]) -> Iterator[Branch]:
     """The einsums of a mapping, in order."""
     *above, last = nodes
     if last["node"] not in ("Sequential", "Nested"):
@@ -209,6 +188,7 @@ class PartAnswer(NamedTuple):
     here: list[str]
 
 
+@dataclass(frozen=True)
 class FusedReader:
     """Reads what AccelForge answers, and prices it by our model.
 
@@ -216,13 +196,11 @@ class FusedReader:
         case: The graph.
     """
 
-    def __init__(self, case: FusedCase) -> None:
-        self.case = case
-        chip = load_chip(CHIP)
-        assert isinstance(chip, Accelerator)
-        self.chip, self.model = chip, cost_models.load("exact", **PLAIN)
+    case: FusedCase
+    chip = Accelerator.load(CHIP)
+    model = cost_models.load("exact", **PLAIN)
 
-    def read(self, nodes: Sequence[dict[str, Any]]) -> list[PartAnswer]:
+    def read(self, nodes: Sequence[Node]) -> list[PartAnswer]:
         """Each layer of an answer.
 
         Raises:
@@ -273,7 +251,7 @@ class FusedReader:
         return energy_of_counts(self.model, self.chip, 0, {"dram_fil": elements})
 
     def _mapping(
-        self, part: Layer, place: int, nodes: list[dict[str, Any]], here: set[str]
+        self, part: Layer, place: int, nodes: list[Node], here: set[str]
     ) -> tuple[ChainMapping, float]:
         """A part's mapping and its energy [nJ]."""
         names = {name: ARRAYS[tensor] for tensor, name in self.case.names(place).items()}

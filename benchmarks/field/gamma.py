@@ -6,13 +6,13 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import baselines
 import cost_models
+from benchmarks.export_rules import Node
 from benchmarks.field import gamma_map
-from benchmarks.field.answer import ToolError
-from benchmarks.field.cases import OBJECTIVES, FieldCase
+from benchmarks.field.answer import Tool, ToolError
+from benchmarks.field.cases import FieldCase
 from cost_models import Accelerator, load_chip, parse_network
 from layers import LayerKind
 from maestro_env import Problem
@@ -27,7 +27,7 @@ KIND = {LayerKind.CONV: 1, LayerKind.GEMM: 1, LayerKind.DSCONV: 2}
 
 
 @dataclass(frozen=True)
-class Gamma:
+class Gamma(Tool):
     """GAMMA, its checkout and MAESTRO's program, which is built apart.
 
     Args:
@@ -37,11 +37,8 @@ class Gamma:
 
     checkout: Path
     program: Path
-    name: str = "gamma"
-    version: str = "3d6caf8"
-    python: str = "3.11"
-    packages: tuple[str, ...] = ("numpy==1.26.4", "pandas==2.2.3", "matplotlib==3.9.2")
-    objectives: tuple[str, ...] = OBJECTIVES
+    name, version, script = "gamma", "3d6caf8", gamma_map
+    packages = ("numpy==1.26.4", "pandas==2.2.3", "matplotlib==3.9.2")
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write the layer as one of six dimensions, and the chip.
@@ -68,14 +65,12 @@ class Gamma:
         }
         write_files(folder, {"problem.json": json.dumps(said, indent=1)})
 
-    def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a problem's files."""
-        paths = (gamma_map.__file__, folder.resolve(), self.checkout.resolve())
-        program = str(self.program.resolve())
-        return [python, "-P", *map(str, paths), program, FITNESS[objective]]
+    def words(self, objective: str) -> tuple[object, ...]:
+        """Checkout, program and fitness."""
+        return self.checkout.resolve(), self.program.resolve(), FITNESS[objective]
 
 
-def gamma_row(tool: Gamma, case: FieldCase, said: dict[str, Any], python: str) -> dict[str, Any]:
+def gamma_row(case: FieldCase, said: Node) -> Node:
     """Its answer by the program, and by our port with the guard, beside ours.
 
     Ours is the best of a genetic algorithm with 20,000 samples; the bound is a physical one. An

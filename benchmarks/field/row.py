@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Sequence
+from statistics import median
 
 from benchmarks.export_cases import Case
-from benchmarks.export_cost_rules import accelforge_energies, exact_energies, zigzag_energies
-from benchmarks.export_costs import cycles_cause, energy_cause
+from benchmarks.export_cost_rules import exact_energies
+from benchmarks.export_costs import ENERGIES, cycles_cause, energy_cause
+from benchmarks.export_rules import Node
 from benchmarks.field.answer import MappingTool
-from benchmarks.field.cases import FieldCase
-from benchmarks.field.ours import choices_beyond, optimum, space_of, widened
+from benchmarks.field.cases import FieldCase, choices_beyond, optimum, space_of, widened
 from benchmarks.field.timeloop import rule_of
+from benchmarks.frame import Row, grouped, markdown
 from cost_models import ChainMapping, MappingError
 from mapper.export.loop_nest import ExportError
 
@@ -22,18 +24,14 @@ COLUMNS = (
 )  # fmt: skip
 SAME = 1e-4
 """Shares of a value below which two answers are one."""
-ENERGIES: dict[str, Callable[..., Any]] = {
-    "accelforge": accelforge_energies,
-    "zigzag": zigzag_energies,
-}
 
 
-def row_of(tool: MappingTool, case: FieldCase, said: dict[str, Any], python: str) -> dict[str, Any]:
+def row_of(tool: MappingTool, case: FieldCase, said: Node, python: str) -> Node:
     """Both answers by both models; the ratio is ours over theirs, by our model."""
     answer = tool.read(case, said)
     proof, whole = optimum(case), optimum(case, "divisors")
     best = min(proof, whole, key=lambda found: found.value)
-    row: dict[str, Any] = {
+    row: Node = {
         "theirs_by_tool": digits(answer.value),
         "theirs_cpu_s": round(answer.cpu_s, 2),
         "ours": digits(best.value),
@@ -94,3 +92,39 @@ def _rule(tool: MappingTool, case: FieldCase, mapping: ChainMapping, dearer: flo
     if case.objective == "energy" or mostly:
         return energy_cause(one, family, exact, rules)
     return cycles_cause(one, family, cost.latency_cycles)
+
+
+HEAD = (
+    "tool", "objective", "cases", "none", "ours as low or lower", "in a larger space too", "proven",
+    "ours over theirs: least", "median", "most", "CPU s: theirs", "ours",
+)  # fmt: skip
+
+
+def table_text(rows: Sequence[Row]) -> str:
+    """The table in Markdown, a line a tool and objective."""
+    groups = grouped(rows, "tool", "objective").items()
+    cells = (_summed(*key, some) for key, some in groups)
+    return markdown([dict(zip(HEAD, some, strict=True)) for some in cells]) + "\n"
+
+
+def least_ratio(row: Row) -> float:
+    """Ours over theirs, in the larger spaces where they were searched."""
+    wide = float(row["wide"]) / float(row["theirs"]) if row["wide"] else math.inf
+    return min(float(row["ratio"]), wide)
+
+
+def _summed(tool: str, objective: str, rows: Sequence[Row]) -> list[str]:
+    answered = [row for row in rows if row["ratio"]]
+    ratios = [float(row["ratio"]) for row in answered]
+    as_low = (
+        sum(one <= 1 + SAME for one in found) for found in (ratios, map(least_ratio, answered))
+    )
+    proven = sum(row["bound"] == row["ours"] != "" for row in rows)
+    found = [tool, objective, *map(str, (len(rows), len(rows) - len(ratios), *as_low, proven))]
+    if not ratios:
+        return [*found, *[""] * 5]
+    times = [
+        f"{median(float(row[name]) for row in answered):.1f}"
+        for name in ("theirs_cpu_s", "ours_cpu_s")
+    ]
+    return [*found, *(f"{one(ratios):.3f}" for one in (min, median, max)), *times]

@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from benchmarks import crosscheck_timeloop
 from benchmarks.crosscheck_timeloop import kept_in, loops_of
+from benchmarks.export_rules import Node
 from benchmarks.field import timeloop_map
-from benchmarks.field.answer import Answer, read_back, width_of
-from benchmarks.field.cases import OBJECTIVES, FieldCase
-from benchmarks.field.loops import Keep, Loop, Part
+from benchmarks.field.answer import Keep, Loop, MappingTool, Part, width_of
+from benchmarks.field.cases import FieldCase
 from cost_models import ChainMapping
 from layers import TENSORS
 from mapper.export.chip_stores import ChipStore, ChipStores
@@ -35,7 +34,7 @@ SLOWEST = "Timeloop takes the slowest of MACs and memories, over all steps toget
 
 
 @dataclass(frozen=True)
-class Timeloop:
+class Timeloop(MappingTool):
     """Timeloop's mapper and its model, built apart.
 
     Args:
@@ -43,11 +42,8 @@ class Timeloop:
     """
 
     programs: Path
-    name: str = "timeloop"
-    version: str = "3.0.3"
-    python: str = "3.11"
-    packages: tuple[str, ...] = ("pyyaml==6.0.2",)
-    objectives: tuple[str, ...] = OBJECTIVES
+    name, version = "timeloop", "3.0.3"
+    packages, script = ("pyyaml==6.0.2",), timeloop_map
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write all of a problem but its mapping.
@@ -63,18 +59,13 @@ class Timeloop:
         }
         write_files(folder, {"input.yaml": yaml.safe_dump(stated, sort_keys=False)})
 
-    def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a problem's file."""
-        return self._run(python, folder, "timeloop-mapper")
+    def words(self, objective: str) -> tuple[object, ...]:
+        """Its mapper."""
+        return (self.programs.resolve() / "timeloop-mapper",)
 
-    def _run(self, python: str, folder: Path, program: str) -> list[str]:
-        script, path = str(timeloop_map.__file__), self.programs.resolve() / program
-        return [python, "-P", script, str(folder.resolve()), str(path)]
-
-    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
-        """The value that it gives, and its mapping."""
-        value = case.value(said["energy_pj"] / 1000, said["cycles"])
-        return read_back(case, value, said["cpu_s"], parts(case, said["mapping"]))
+    def parts(self, case: FieldCase, said: Node) -> Iterator[Part]:
+        """Loops and kept tensors, outermost first."""
+        return parts(case, said["mapping"])
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """The value of a mapping of whole factors by Timeloop's model.
@@ -88,12 +79,12 @@ class Timeloop:
             folder = Path(name)
             given = stated | {"model": {"out_prefix": "out"}}
             write_files(folder, {"input.yaml": yaml.safe_dump(given, sort_keys=False)})
-            words = self._run(python, folder, "timeloop-model")
+            words = self.command(python, folder, self.programs.resolve() / "timeloop-model")
             run = subprocess.run(words, capture_output=True, text=True, check=False)
         if run.returncode:
             raise ExportError(run.stderr.strip())
         said = json.loads(run.stdout)
-        return case.value(said["energy_pj"] / 1000, said["cycles"])
+        return self.value(case, said)
 
 
 def rule_of(case: FieldCase, mapping: ChainMapping) -> str:
@@ -106,7 +97,7 @@ def rule_of(case: FieldCase, mapping: ChainMapping) -> str:
     return SUMS if adds else WINDOWS if case.windowed else SLOWEST
 
 
-def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
+def problem_of(case: FieldCase, nest: LoopNest) -> Node:
     """Layer, chip and prices in format 0.3.
 
     Raises:
@@ -128,13 +119,13 @@ def problem_of(case: FieldCase, nest: LoopNest) -> dict[str, Any]:
     }
 
 
-def _actions(ways: dict[str, float], words: float) -> list[dict[str, Any]]:
+def _actions(ways: dict[str, float], words: float) -> list[Node]:
     return [{"name": name, "energy": float(pj * words)} for name, pj in ways.items()]
 
 
-def _tree(case: FieldCase, stores: ChipStores) -> list[dict[str, Any]]:
+def _tree(case: FieldCase, stores: ChipStores) -> list[Node]:
     """Memories and MACs, each node inside the one before; units of fan-outs as instances."""
-    nodes: list[dict[str, Any]] = []
+    nodes: list[Node] = []
     units = columns = inside = 1
     for level in case.chip.levels:
         own = [_memory(case, store, columns) for store in stores.at(level.name)]
@@ -157,7 +148,7 @@ def _instances(name: str, units: int) -> str:
     return name + f"[0..{units - 1}]" * (units > 1)
 
 
-def _memory(case: FieldCase, store: ChipStore, columns: int) -> dict[str, Any]:
+def _memory(case: FieldCase, store: ChipStore, columns: int) -> Node:
     width = width_of(case, store)
     rates = {"read_bandwidth": store.read_bits / width, "write_bandwidth": store.write_bits / width}
     if store.shared_bw:
@@ -170,7 +161,7 @@ def _memory(case: FieldCase, store: ChipStore, columns: int) -> dict[str, Any]:
     return {"name": store.name, "class": "SRAM", "attributes": attributes}
 
 
-def _constraints(case: FieldCase) -> Iterator[dict[str, Any]]:
+def _constraints(case: FieldCase) -> Iterator[Node]:
     """Every memory keeps its tensors; an axis takes the dimensions that the chip allows."""
     nest = case.statement
     stores = ChipStores(nest)
@@ -187,14 +178,14 @@ def _constraints(case: FieldCase) -> Iterator[dict[str, Any]]:
             yield {"target": stores.at(level.name)[-1].name, "type": "spatial", **given}
 
 
-def directives(nest: LoopNest) -> Iterator[dict[str, Any]]:
+def directives(nest: LoopNest) -> Iterator[Node]:
     """A mapping's loops, and what each memory keeps."""
     stores = ChipStores(nest)
     yield from loops_of(nest, lambda level: [store.name for store in stores.at(level)])
     yield from kept_in((store.name, store.tensors) for store in stores.all[1:])
 
 
-def parts(case: FieldCase, mapping: list[dict[str, Any]]) -> Iterator[Part]:
+def parts(case: FieldCase, mapping: list[Node]) -> Iterator[Part]:
     """Loops and kept tensors, outermost first."""
     dims = {name: dim for dim, name in NAME.items()}
     said = {(one["target"], one["type"]): one for one in mapping}

@@ -11,9 +11,8 @@ from typing import Any
 from benchmarks.export_cases import Case
 from benchmarks.export_counts import zigzag_evaluated
 from benchmarks.field import zigzag_map
-from benchmarks.field.answer import Answer, read_back
+from benchmarks.field.answer import Keep, Loop, MappingTool, Part
 from benchmarks.field.cases import OBJECTIVES, FieldCase
-from benchmarks.field.loops import Keep, Loop, Part
 from cost_models import ChainMapping
 from layers import TENSORS
 from mapper.export.export_files import write_files
@@ -29,7 +28,7 @@ from mapper.export.zigzag_files import (
 
 
 @dataclass(frozen=True)
-class ZigZag:
+class ZigZag(MappingTool):
     """One of ZigZag's two searches of loops in time.
 
     Args:
@@ -37,23 +36,18 @@ class ZigZag:
     """
 
     engine: str
-    version: str = "3.9.1"
-    python: str = "3.11"
+    version, script = "3.9.1", zigzag_map
+    packages = (f"zigzag-dse=={version}", "six")  # which it needs and does not name
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """As ``--tools`` takes it."""
         return f"zigzag-{self.engine}"
 
     @property
-    def objectives(self) -> tuple[str, ...]:
+    def objectives(self) -> tuple[str, ...]:  # type: ignore[override]
         """SALSA anneals for energy or latency alone."""
         return OBJECTIVES if self.engine == "loma" else ("energy", "latency")
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """What its environment has; ZigZag needs ``six`` and does not say so."""
-        return (f"zigzag-dse=={self.version}", "six")
 
     def state(self, case: FieldCase, folder: Path) -> None:
         """Write accelerator and workload; orders and units are ZigZag's to find."""
@@ -71,48 +65,41 @@ class ZigZag:
         }
         write_files(folder, texts)
 
-    def command(self, python: str, folder: Path, objective: str) -> list[str]:
-        """Its mapper on a problem's files."""
-        script = str(zigzag_map.__file__)
-        return [python, "-P", script, str(folder.resolve()), self.engine, objective]
+    def words(self, objective: str) -> tuple[object, ...]:
+        """Engine and objective."""
+        return self.engine, objective
 
-    def read(self, case: FieldCase, said: dict[str, Any]) -> Answer:
-        """The value that it gives, and its mapping."""
-        value = case.value(said["energy_pj"] / 1000, said["cycles"])
-        return read_back(case, value, said["cpu_s"], parts(case, said))
+    def parts(self, case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:
+        """Loops and kept tensors, outermost first.
+
+        ZigZag has one order of loops, and for each tensor how many of them lie inside each of its
+        memories. All fan-outs lie below all loops in time.
+        """
+        dims = {name: dim for dim, name in NAME.items()}
+        places = {name: place for place, name in axes_of(case.statement).items()}
+        inside = {t: _inside(case, t, said["loops"][LAYER_OPERAND[t]]) for t in TENSORS}
+        loops = [loop for level in said["loops"]["O"] for loop in level]
+        left = len(loops)
+        for level in case.chip.inner:
+            own = sorted(
+                ((within[level.name], t) for t, within in inside.items() if level.name in within),
+                reverse=True,
+            )
+            for within, tensor in own:
+                for name, steps in reversed(loops[within:left]):
+                    yield Loop(dims[name], steps)
+                left = min(left, within)
+                yield Keep(level.name, tensor)
+            for axis in range(len(case.statement.fanout(level.name))):
+                name = next(key for key, place in places.items() if place == (level.name, axis))
+                for dim, units in said["units"].get(name, ()):
+                    yield Loop(dims[dim], units, level.name, axis)
 
     def price(self, case: FieldCase, mapping: ChainMapping, python: str) -> float:
         """The value of a mapping of whole factors by ZigZag's model; it runs here."""
         with tempfile.TemporaryDirectory() as folder:
             found = zigzag_evaluated(Case(case.layer, case.chip, mapping), Path(folder))
         return case.value(float(found.energy_total) / 1000, float(found.latency_total2))
-
-
-def parts(case: FieldCase, said: dict[str, Any]) -> Iterator[Part]:
-    """Loops and kept tensors, outermost first.
-
-    ZigZag has one order of loops, and for each tensor how many of them lie inside each of its
-    memories. All fan-outs lie below all loops in time.
-    """
-    dims = {name: dim for dim, name in NAME.items()}
-    places = {name: place for place, name in axes_of(case.statement).items()}
-    inside = {t: _inside(case, t, said["loops"][LAYER_OPERAND[t]]) for t in TENSORS}
-    loops = [loop for level in said["loops"]["O"] for loop in level]
-    left = len(loops)
-    for level in case.chip.inner:
-        own = sorted(
-            ((within[level.name], t) for t, within in inside.items() if level.name in within),
-            reverse=True,
-        )
-        for within, tensor in own:
-            for name, steps in reversed(loops[within:left]):
-                yield Loop(dims[name], steps)
-            left = min(left, within)
-            yield Keep(level.name, tensor)
-        for axis in range(len(case.statement.fanout(level.name))):
-            name = next(key for key, place in places.items() if place == (level.name, axis))
-            for dim, units in said["units"].get(name, ()):
-                yield Loop(dims[dim], units, level.name, axis)
 
 
 def _inside(case: FieldCase, tensor: str, levels: list[list[Any]]) -> dict[str, int]:

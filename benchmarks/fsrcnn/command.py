@@ -70,7 +70,7 @@ def run_defines(given: Any) -> bool:
     return False
 
 
-def defines_row(found: dict[str, Any]) -> Row:
+def defines_row(found: Row) -> Row:
     """What DeFiNES says, in our units."""
     energy = found["energy_pj"]
     places = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -127,12 +127,8 @@ class FusedCase:
                 one = part_cost(part.renamed(""), ends, room)
                 found.update({name: times * energy for name, energy in one.energy.items()})
                 cycles += times * one.cycles
-        for path, size in self._brought(homes):
-            cycles += carry(found, path, size)
+        cycles += carry(found, FILTERS, filter_bytes())
+        if homes[0] != "DRAM":  # the input is brought there before it is used
+            path = LEVELS[LEVELS.index(homes[0]) :][::-1]
+            cycles += carry(found, path, self.moved(0)[0])
         return PartCost(found, cycles)
-
-    def _brought(self, homes: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int]]:
-        """Paths of what is brought from DRAM before it is used, and how much it is [B]."""
-        yield FILTERS, filter_bytes()
-        if homes[0] != "DRAM":
-            yield LEVELS[LEVELS.index(homes[0]) :][::-1], self.moved(0)[0]

@@ -97,11 +97,11 @@ class Tile:
             if len(found) == len(self.layers) - 1:
                 written = "DRAM"
             tried = (_raised(Homes(read, written), *by) for by in RAISED)
-            homes = next(
+            found.append(next(
                 one for one in tried
-                if all(room >= STREAM for room in self._needed(one, size, output))
-            )  # fmt: skip
-            found.append(homes)
+                if all(room >= STREAM or not passes for room, passes
+                       in zip(self._rooms(one, size, output), one.passes, strict=True))
+            ))  # fmt: skip
         return found
 
     def _rooms(self, homes: Homes, size: int, output: int) -> tuple[int, int]:
@@ -111,11 +111,6 @@ class Tile:
             for name in LEVELS[:2]
         )
         return local, shared
-
-    def _needed(self, homes: Homes, size: int, output: int) -> list[int]:
-        """Those of them through which something passes."""
-        rooms = self._rooms(homes, size, output)
-        return [room for room, some in zip(rooms, homes.passes, strict=True) if some]
 
     def halos(self) -> tuple[list[int], list[int], int]:
         """Bytes of each input that are kept along columns and along rows, and of both at once."""

@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.frame import Summary, known, nothing, rounded, share_of, write
+from benchmarks.frame import Row, Summary, known, rounded, share_of, write
 from benchmarks.pool import finished
 from marl_runs import RunStatus, Store
 from mast.experiment import ValueTraining
@@ -47,7 +47,6 @@ SCHEDULES = {
 WIDTH = "--hidden"
 """The option of the agents' width; a cell that has it names it first."""
 WIDE = (WIDTH, "256")
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -140,10 +139,12 @@ def runs_table(
 
     def rows(given: Any) -> Sequence[Row]:
         length, rates = SCHEDULES[given.schedule], Rates(given.rates)
+        seeds = sorted({cell.seed for cell in cells})[: length.seeds]
         chosen = [
             cell
-            for cell in first_seeds(cells, length.seeds)
-            if (not given.task or cell.task in given.task)
+            for cell in cells
+            if cell.seed in seeds
+            and (not given.task or cell.task in given.task)
             and (not given.rates or rates.of(cell) is not None)
         ]
         steps = given.steps or length.steps
@@ -169,14 +170,8 @@ def runs_table(
             "rates": (Path, "what `mast.rates` wrote; only arms that it knows are run, each so"),
         },
         quick={"schedule": "smoke"},
-        told=nothing,
+        told=lambda rows, given: None,
     )
-
-
-def first_seeds(cells: Sequence[Cell], count: int | None) -> list[Cell]:
-    """The runs of the first seeds."""
-    seeds = sorted({cell.seed for cell in cells})[:count]
-    return [cell for cell in cells if cell.seed in seeds]
 
 
 name_of = itemgetter("task", "algorithm", "arm", "seed")

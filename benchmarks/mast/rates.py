@@ -73,9 +73,8 @@ def with_choice(rows: list[Row]) -> list[Row]:
     return [{**row, "chosen": int(ended and row["return"] == best)} for row in rows]
 
 
-def rows_of(given: Any) -> list[Row]:
+def rows_of(given: Any) -> Iterator[Row]:
     """A row an arm and rate."""
-    found: list[Row] = []
     width = (WIDTH, str(given.hidden)) if given.hidden else ()
     with Store.open(given.store) as store:
         for algorithm, task, arm in product(given.algo, given.task, ARMS):
@@ -83,8 +82,7 @@ def rows_of(given: Any) -> list[Row]:
             if given.arm and cell.whole_arm not in given.arm:
                 continue
             if rows := list(tried(cell, store, not given.collect)):
-                found += with_choice(rows)
-    return found
+                yield from with_choice(rows)
 
 
 TABLE = Summary(

@@ -12,17 +12,16 @@ import sys
 from pathlib import Path
 
 from benchmarks.frame import asked, refuse
-from benchmarks.mpe import paper_shares, paper_training
-from benchmarks.mpe.kept_lines import effort_of, end_of, step_options
-from benchmarks.mpe.paper_effort import FULL, QUICK, Places
+from benchmarks.mpe import papers
+from benchmarks.mpe.kept_lines import FULL, QUICK, Places, effort_of, end_of, step_options
 
 RUNS = "mpe-measured.jsonl"
 """What is finished, in the folder of tables."""
 STEPS = {
-    "sizes": paper_shares.sizes,
-    "profiles": paper_shares.profiles,
-    "neighbors": paper_shares.neighbors,
-    "rewards": paper_training.rewards,
+    "sizes": papers.sizes,
+    "profiles": papers.profiles,
+    "neighbors": papers.neighbors,
+    "rewards": papers.rewards,
 }
 """What each step makes: see its function."""
 
@@ -30,14 +29,7 @@ STEPS = {
 def main() -> None:
     """Run the steps."""
     given = asked(
-        __doc__,
-        **step_options(STEPS),
-        unfinished=(Path, "store of training runs under way"),
-        agents=([int], "sizes of the profiles"),
-        repeats=(int, "cycles of a profile"),
-        rounds=(int, "processes of each variant, in turn"),
-        seeds=(int, "seeds of the training runs"),
-        trained=([int], "sizes of the training runs"),
+        __doc__, **step_options(STEPS), unfinished=(Path, "store of training runs under way")
     )
     effort = effort_of(given, QUICK, FULL)
     home = Path("mpe-quick" if given.quick else "docs")

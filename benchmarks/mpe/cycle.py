@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.frame import Summary
+from benchmarks.frame import Row, Summary
 from marl_runs import print_rows
 from mpe_marl.asked import Effort
 from mpe_marl.comparing import VARIANTS, against_first, take_turns
@@ -21,7 +21,7 @@ from mpe_marl.learners import LearnerConfig
 from mpe_marl.train_config import TrainConfig
 
 
-def cycles(given: Any) -> list[dict[str, Any]]:
+def cycles(given: Any) -> list[Row]:
     """A row a size and variant."""
     how = Effort(rows=given.rows, repeats=given.repeats, rounds=given.rounds)
     base = TrainConfig(

@@ -10,6 +10,7 @@ beforehand; means, differences and p of the cases stand in a file beside that of
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -50,7 +51,7 @@ def train(given: Any, case: str, seed: int) -> tuple[float, ...]:
     return given.episodes, given.last, history.mean(given.last), spent
 
 
-def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def report(rows: list[Row]) -> Iterator[Row]:
     """Each case's mean with its interval, and its difference to uniform, seed by seed.
 
     ``p`` is of a t test on the differences: how often chance alone would make them as large.
@@ -59,7 +60,6 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         case: {row["seed"]: float(row["return_per_agent"]) for row in own}
         for case, own in grouped(rows, "case").items()
     }
-    table: list[dict[str, Any]] = []
     for case, values in by_case.items():
         mean, half = map(float, mean_interval(np.array(list(values.values()))))
         line = {
@@ -72,13 +72,12 @@ def report(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             line["minus uniform"], line["its +-95%"] = map(float, mean_interval(differences))
             line["seeds below"] = int((differences < 0).sum())
             line["p"] = float(ttest_1samp(differences, 0.0).pvalue)
-        table.append(line)
-    return table
+        yield line
 
 
 def told(rows: list[Row], given: Any) -> None:
     """Print a row a case, and keep them beside the file of runs."""
-    found = report(rows)
+    found = list(report(rows))
     print_rows("Return of an agent, last episodes of training", found)
     if given.out is not None:
         path = given.out.with_name(f"{given.out.stem}-cases.csv")

@@ -37,9 +37,9 @@ CASES = {
 }
 
 
-def filled(n: int, rows: int, world: str, layout: str) -> Replay:
+def filled(n: int, rows: int, layout: str) -> Replay:
     """A store that holds random play, the same for every layout."""
-    worlds, rng = BatchWorlds(make_spec(world, n)), np.random.default_rng(0)
+    worlds, rng = BatchWorlds(make_spec("simple_tag", n)), np.random.default_rng(0)
     store = Replay(Schema.of(worlds), rows, layout)
     obs = worlds.reset(0).copy()
     for _ in range(rows):
@@ -83,14 +83,14 @@ def free_memory() -> None:
         libc.malloc_trim(0)
 
 
-def measure(n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
+def measure(n: int, args: argparse.Namespace) -> list[Row]:
     """One row a layout and law, and memcpy of the same bytes."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for layout, names in CASES.items():
         if layout in args.without:
             continue
         free_memory()  # one layout in memory at a time
-        store, laws = filled(n, args.rows, args.world, layout), [make_law(name) for name in names]
+        store, laws = filled(n, args.rows, layout), [make_law(name) for name in names]
         repeats = args.repeats if layout == "lists" else 4 * args.repeats
         width = store.layout.row_bytes()
         for law, seconds in zip(
@@ -122,7 +122,6 @@ TABLE = Table(
     "mpe-sampling-layouts.csv",
     {
         "agents": [3, 6, 12],
-        "world": "simple_tag",
         "rows": 100_000,
         "repeats": 15,
         "without": ([str], "layouts to leave out"),

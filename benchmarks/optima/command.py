@@ -14,10 +14,8 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.frame import asked, share_of
-from benchmarks.optima.card import VALUES
 from benchmarks.optima.problems import problems
-from benchmarks.optima.solving import solved
-from benchmarks.optima.tables import write_tables
+from benchmarks.optima.solving import VALUES, solved, write_tables
 
 QUICK = 20
 

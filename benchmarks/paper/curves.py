@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from benchmarks.frame import Row, grouped, known, write
 from marl_common import FloatArray
 from marl_runs import colour, line_style, panel_grid, save_figure
 
-FIGURES: dict[str, tuple[str, dict[str, Any]]] = {
+FIGURES: dict[str, tuple[str, Row]] = {
     "fig5": ("paper-fig5-curves.csv", {"ylabel": "mean return", "columns": 3}),
     "fig6": ("paper-fig6-curves.csv", {"ylabel": "mean return", "columns": 2}),
     "fig7": (
@@ -97,15 +96,13 @@ def draw(
     """
     figure, axes = panel_grid(len(curves), columns, panel_in)
     columns = min(columns, len(curves))
-    handles: dict[str, Any] = {}
+    handles: Row = {}
     for axis, (panel, lines) in zip(axes, curves.items(), strict=True):
         for label, points in lines.items():
             place = [*handles, label].index(label)
-            how: dict[str, Any] = (
-                {"linewidth": 2.8, "zorder": 3.5} if label == "marl" else {"linewidth": 1.4}
-            )
-            how |= {"color": colour(place), "linestyle": line_style(place)}
-            (handles[label],) = axis.plot(*points, **{"zorder": 3, **how})
+            width, height = (2.8, 3.5) if label == "marl" else (1.4, 3)
+            how = {"color": colour(place), "linestyle": line_style(place)}
+            (handles[label],) = axis.plot(*points, linewidth=width, zorder=height, **how)
         axis.set_title(panel, fontsize=9)
         axis.set(xscale="log", ylim=ylim)
         axis.grid(alpha=0.25, linewidth=0.5)

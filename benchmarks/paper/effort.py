@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import write
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.frame import Row, write
+from benchmarks.marl_cases import CASES
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import Search
-from marl_runs import Ratio, holm, mean_interval, two_level_ratio
+from marl_runs import holm, mean_interval, two_level_ratio
 
 REPEATS = 20_000
 """Draws of the bootstrap: with the tables' many comparisons Holm's p asks for small ones."""
@@ -47,10 +47,7 @@ class Effort:
     long: int = 300_000
     cost_models: tuple[str, ...] = ("maestro", "exact")
     layers: tuple[str, ...] = ("mobilenetv2.2", "vgg16.1", "resnet18.1", "alexnet.2")
-    table: tuple[str, ...] = (
-        *("mobilenetv2.2", "mobilenetv2.7", "mobilenetv2.32", "mobilenetv2.46"),
-        *("vgg16.1", "vgg16.4", "vgg16.8", "vgg16.11"),
-    )
+    table: tuple[str, ...] = CASES["table3"]["edge"]
     swept: tuple[str, ...] = ("mobilenetv2.2", "resnet18.1")
     seconds: tuple[float, ...] = (0.1, 1.0, 5.0)
     skip: tuple[str, ...] = ()
@@ -99,14 +96,25 @@ class Step:
     Args:
         name: What the command line calls it.
         what: What it shows.
-        searches: The searches it stands on, as far as those that are finished tell.
+        plan: The searches it stands on, as far as those that are finished tell, in groups.
         make: Makes tables and pictures of those that are finished.
     """
 
     name: str
     what: str
-    searches: Callable[[Effort, Kept], Iterable[Search]]
+    plan: Callable[[Effort, Kept], Any]
     make: Callable[[Effort, Kept, Output], None]
+
+    def searches(self, effort: Effort, kept: Kept) -> list[Search]:
+        """All of them, one after another."""
+        return _flat(self.plan(effort, kept))
+
+
+def _flat(groups: Any) -> list[Search]:
+    if isinstance(groups, Search):
+        return [groups]
+    parts = groups.values() if isinstance(groups, dict) else groups
+    return [search for part in parts for search in _flat(part)]
 
 
 def shown(value: Any) -> Any:
@@ -116,24 +124,18 @@ def shown(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Mean over seeds, and half of its 95 % interval; nothing is said of one seed."""
-    mean, half = mean_interval(np.asarray(values, np.float64))
-    return float(mean), float(half) if np.isfinite(half) else float("-inf")
-
-
-def measured(runs: Sequence[Found], best: float, level: float = HALF) -> dict[str, Any]:
+def measured(runs: Sequence[Found], best: float, level: float = HALF) -> Row:
     """What tables say of the searches of one method, over the best value of all."""
 
     def median(values: Iterable[float]) -> float:
         return float(np.median(list(values)))
 
-    mean, error = mean_and_error([one.last_return(best) for one in runs])
+    mean, half = mean_interval(np.array([one.last_return(best) for one in runs]))
     return {
         "seeds": len(runs),
         "samples": runs[0].samples,
-        "last mean return": mean,
-        "+-": error,
+        "last mean return": float(mean),
+        "+-": float(half) if np.isfinite(half) else -np.inf,  # of one seed
         "arrives at": median(one.return_arrives(best, level) for one in runs),
         "value / best": median(one.best for one in runs) / best,
         "samples to 5 %": median(one.arrival(1.05 * best) for one in runs),
@@ -157,7 +159,7 @@ def last_returns(runs: Iterable[Found], reference: float) -> np.ndarray:
     return np.maximum([one.last_return(reference) for one in runs], TINY)
 
 
-def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[dict[str, Any]]:
+def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[Row]:
     """Ratios of a table's comparisons, each with its interval, Holm's p and a verdict.
 
     What the cases are too few for stays empty.
@@ -168,10 +170,18 @@ def compared(pairs: Sequence[tuple[list[Any], list[Any]]]) -> list[dict[str, Any
     ratios = [two_level_ratio(a, b, REPEATS) if a else None for a, b in pairs]
     enough = [i for i, (a, _) in enumerate(pairs) if len(a) >= FEWEST_FOR_P]
     ps = dict(zip(enough, holm([ratio.p for i in enough if (ratio := ratios[i])]), strict=True))
-    return [
-        _verdict(ratio, len(a) >= FEWEST_CASES, ps.get(i))
-        for i, (ratio, (a, _)) in enumerate(zip(ratios, pairs, strict=True))
+    rows: list[Row] = [
+        dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "") for _ in pairs
     ]
+    for i, (row, ratio) in enumerate(zip(rows, ratios, strict=True)):
+        if ratio is not None:
+            row["ratio"] = ratio.value
+            if len(pairs[i][0]) >= FEWEST_CASES:
+                row |= {"from": ratio.low, "to": ratio.high}
+            if i in ps:
+                verdict = "lower" if ratio.value < 1 else "higher"
+                row |= {"p (Holm)": ps[i], "verdict": "within error" if ps[i] >= 0.05 else verdict}
+    return rows
 
 
 def over_cases(
@@ -179,7 +189,7 @@ def over_cases(
     reference: str,
     names: tuple[str, ...],
     title: str,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Each group of searches beside a reference: the ratio of their last mean returns.
 
     Args:
@@ -188,7 +198,7 @@ def over_cases(
         names: Columns of what tells tables apart, and of the group.
         title: Column of the ratio.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     pairs = []
     for key, cases in returns.items():
         for group in dict.fromkeys(n for case in cases for n in case if n != reference):
@@ -200,15 +210,3 @@ def over_cases(
         {**row, title: over.pop("ratio"), **over}
         for row, over in zip(rows, compared(pairs), strict=True)
     ]
-
-
-def _verdict(ratio: Ratio | None, interval: bool, p: float | None) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(("ratio", "from", "to", "p (Holm)", "verdict"), "")
-    if ratio is not None:
-        row["ratio"] = ratio.value
-        if interval:
-            row |= {"from": ratio.low, "to": ratio.high}
-        if p is not None:
-            verdict = "lower" if ratio.value < 1 else "higher"
-            row |= {"p (Holm)": p, "verdict": "within error" if p >= 0.05 else verdict}
-    return row

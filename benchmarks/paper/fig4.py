@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import grouped, write
+from benchmarks.frame import Row, grouped, write
 from benchmarks.paper.effort import Effort, Output, Step
-from benchmarks.paper.kept import Kept
-from benchmarks.paper.notes import POLICIES, WAYS
-from benchmarks.paper.searches import Search
+from benchmarks.paper.found import Kept
+from benchmarks.paper.searches import POLICIES, WAYS, Search
 from mapper.clustering import cluster, plots
 from mapper.clustering.correlation import Correlation
 
@@ -21,26 +20,25 @@ SPACES = ("paper", "paper-10")
 TITLE = "mobilenetv2.2, latency, pearson"
 
 
-def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
+def plan(effort: Effort, kept: Kept | None = None) -> list[list[Search]]:
     """The datasets of mobilenetv2.2 (the paper's), and of layers that have filters to tile."""
     return [
-        search
-        for cost_model in effort.cost_models
-        for policy in POLICIES
-        if policy not in effort.skip
-        for space in SPACES
-        for layer in effort.layers
-        for search in effort.of_seeds(
+        effort.of_seeds(
             layer=layer, objective="latency", method=policy, cost_model=cost_model, space=space
         )
+        for cost_model, policy, space, layer in product(
+            effort.cost_models, POLICIES, SPACES, effort.layers
+        )
+        if policy not in effort.skip
     ]
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a dataset, one a way of clustering, and the matrix that is drawn."""
-    rows: list[dict[str, Any]] = []
-    ways: list[dict[str, Any]] = []
-    known = [one for one in plan(effort) if one in kept and "fig4" in kept(one).notes]
+    rows: list[Row] = []
+    ways: list[Row] = []
+    known = [one for some in plan(effort) for one in some
+             if one in kept and "fig4" in kept(one).notes]  # fmt: skip
     for search in known:
         notes = kept(search).notes
         told = {name: getattr(search, name) for name in ("cost_model", "space", "layer")}
@@ -50,22 +48,23 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         ways += [{**told, **way} for way in _ways(notes)]
     if rows:
         names = ("cost_model", "space", "policy")
-        output.table("paper-fig4.csv", _merged(rows, (*names, "layer")))
-        output.table("paper-clustering.csv", _merged(ways, (*names, "linkage", "metric", "reward")))
+        output.table("paper-fig4.csv", [*_merged(rows, (*names, "layer"))])
+        names = (*names, "linkage", "metric", "reward")
+        output.table("paper-clustering.csv", [*_merged(ways, names)])
     for search in [one for one in known if "matrix" in kept(one).notes][:1]:
         matrix = _matrix(kept(search).notes, search.budget)
         _keep(matrix, output.data / MATRIX)
         draw(matrix, TITLE, output.figures / "fig4.png")
 
 
-def _ways(notes: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _ways(notes: Row) -> Iterator[Row]:
     for (*way, reward), found in zip(WAYS, notes["ways"], strict=True):
         told = dict(zip(("linkage", "metric"), way, strict=True))
         told["reward"] = "yes" if reward else "no"
         yield told | dict(zip(("agents suggested", "alike with 6 agents"), found, strict=True))
 
 
-def _matrix(notes: dict[str, Any], samples: int) -> Correlation:
+def _matrix(notes: Row, samples: int) -> Correlation:
     names = tuple(notes["names"])
     matrix = np.eye(len(names))
     upper = np.triu_indices(len(names), 1)
@@ -74,17 +73,15 @@ def _matrix(notes: dict[str, Any], samples: int) -> Correlation:
     return Correlation(names, matrix, "pearson", (), samples)
 
 
-def _merged(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
+def _merged(rows: list[Row], names: tuple[str, ...]) -> Iterator[Row]:
     """Means of the numbers over the seeds (and layers of the tables of ways)."""
-    merged = []
     for key, alike in grouped(rows, *names).items():
         told = dict(zip(names, key, strict=True))
         told |= {"datasets": len(alike), "samples": alike[0]["samples"]}
         for name in (n for n in alike[0] if n not in told and n != "layer"):
             values = [row[name] for row in alike if not np.isnan(row[name])]
             told[name] = float(np.mean(values)) if values else ""
-        merged.append(told)
-    return merged
+        yield told
 
 
 def draw(matrix: Correlation, title: str, path: Path) -> None:
@@ -96,10 +93,11 @@ def draw(matrix: Correlation, title: str, path: Path) -> None:
 
 
 def _keep(matrix: Correlation, path: Path) -> None:
-    columns = ("parameter", *matrix.names)
-    cells = ([f"{value:.5f}" for value in row] for row in matrix.matrix)
-    lines = ((name, *row) for name, row in zip(matrix.names, cells, strict=True))
-    write(path, columns, (dict(zip(columns, line, strict=True)) for line in lines))
+    rows = [
+        {"parameter": name} | dict(zip(matrix.names, (f"{r:.5f}" for r in row), strict=True))
+        for name, row in zip(matrix.names, matrix.matrix, strict=True)
+    ]
+    write(path, rows[0], rows)
 
 
 STEP = Step("fig4", "Fig. 4: correlation and dendrogram", plan, make)

@@ -8,14 +8,14 @@ their last 500 samples reaches it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from itertools import product
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper import curves
 from benchmarks.paper.effort import Effort, Output, Step, least, measured
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
 
 PRINTED = {
@@ -31,35 +31,29 @@ PRINTED = {
 LEVEL = 0.95
 
 
-def panels(effort: Effort) -> list[tuple[str, str, str]]:
-    """Cost model, layer and objective of each panel.
+def plan(
+    effort: Effort, kept: Kept | None = None
+) -> dict[tuple[str, str, str], list[dict[str, Search]]]:
+    """Many agents, one, and one for long, by cost model, layer and objective, and seed.
 
     `exact` prices buffers by their capacity, and the paper's chip has none: so no area there.
     """
-    every = [(model, *panel) for model in effort.cost_models for panel in PRINTED]
-    return [panel for panel in every if (panel[0], panel[2]) != ("exact", "area")]
-
-
-def three(effort: Effort, panel: tuple[str, str, str], seed: int) -> dict[str, Search]:
-    """Many agents, one, and one for long."""
-    cost_model, layer, objective = panel
-    many = Search(layer, objective, EVERY, cost_model, budget=effort.budget, seed=seed)
-    one = replace(many, method=ONE_AGENT)
-    return {"many": many, "one": one, "long": replace(one, budget=effort.long)}
-
-
-def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
-    """The long searches last."""
-    sets = [three(effort, panel, seed) for seed in range(effort.seeds) for panel in panels(effort)]
-    short = [one[name] for one in sets for name in ("many", "one")]
-    return [*short, *(one["long"] for one in sets)]
+    found: dict[tuple[str, str, str], list[dict[str, Search]]] = {}
+    panels = product(effort.cost_models, PRINTED, range(effort.seeds))
+    for cost_model, (layer, objective), seed in panels:
+        if (cost_model, objective) == ("exact", "area"):
+            continue
+        many = Search(layer, objective, EVERY, cost_model, budget=effort.budget, seed=seed)
+        one = replace(many, method=ONE_AGENT)
+        alike = {"many": many, "one": one, "long": replace(one, budget=effort.long)}
+        found.setdefault((cost_model, layer, objective), []).append(alike)
+    return found
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a panel, and the curves of the first cost model."""
     rows, drawn = [], {}
-    for panel in panels(effort):
-        sets = [three(effort, panel, seed) for seed in range(effort.seeds)]
+    for panel, sets in plan(effort).items():
         runs = [
             {name: kept(search) for name, search in one.items() if search in kept}
             for one in sets
@@ -79,7 +73,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
 
 def _panel(
     panel: tuple[str, str, str], runs: list[dict[str, Found]], effort: Effort
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[Row, Row]:
     """The single agent's level is that of its long searches, where every seed has one."""
     best = least(each.values() for each in runs)
     single = "long" if all("long" in each for each in runs) else "one"
@@ -88,7 +82,7 @@ def _panel(
         level = LEVEL * each[single].last_return(best)
         arrived.append([each[n].return_arrives(best, level) for n in ("many", single)])
     sooner = [one / many for many, one in arrived if np.isfinite(many) and np.isfinite(one)]
-    row: dict[str, Any] = {
+    row: Row = {
         **dict(zip(("cost model", "layer", "objective"), panel, strict=True)),
         "seeds": len(runs),
         "samples of one": effort.long if single == "long" else effort.budget,

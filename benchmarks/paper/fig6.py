@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import product
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper import curves
 from benchmarks.paper.effort import (
     Effort,
@@ -18,14 +19,14 @@ from benchmarks.paper.effort import (
     measured,
     over_cases,
 )
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
-from benchmarks.paper.searches import EVERY, Search, choosing, problem_of
+from benchmarks.paper.found import Found, Kept
+from benchmarks.paper.searches import Search, choosing, problem_of
 
 COUNTS = (1, 2, 3, 6, 9)
 SPACES = ("paper", "paper-10")
 LEVEL = 0.9
 ALL_AGENTS = "all"
+Groups = dict[str, list[Search]]
 
 
 def grouped(layer: str, cost_model: str) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -42,55 +43,41 @@ def grouped(layer: str, cost_model: str) -> dict[str, tuple[tuple[str, ...], ...
     return {"K with C, the others": (pair, rest), "K with C": (pair, *((n,) for n in rest))}
 
 
-def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
+def plan(effort: Effort, kept: Kept | None = None) -> dict[tuple[str, ...], Groups]:
     """Cuts of the stored dendrogram, and the assignments that the paper spells out."""
-    searches = []
-    for cost_model in effort.cost_models:
-        for space in SPACES:
-            for layer in effort.layers:
-                searches += _of_layer(effort, cost_model, space, layer)
-    return searches
+    cases = product(effort.cost_models, SPACES, effort.layers)
+    return {case: _of_layer(effort, *case) for case in cases}
 
 
-def _of_layer(effort: Effort, cost_model: str, space: str, layer: str) -> list[Search]:
+def _of_layer(effort: Effort, cost_model: str, space: str, layer: str) -> Groups:
+    """The searches of a layer, by what the table calls an assignment."""
     told = {"layer": layer, "objective": "latency", "cost_model": cost_model, "space": space}
     count = len(choosing(problem_of(Search(**told, method="random"))))
-    methods = [f"marl:mode=paper:agents={n}" for n in COUNTS if n < count]
-    searches = [s for m in (*methods, EVERY) for s in effort.of_seeds(**told, method=m)]
-    if space == "paper-10":
-        for agents in grouped(layer, cost_model).values():
-            searches += effort.of_seeds(**told, method="marl:mode=paper", agents=agents)
-    return searches
-
-
-def label(search: Search) -> str:
-    """What the table calls an assignment."""
-    for name, agents in grouped(search.layer, search.cost_model).items():
-        if search.agents == agents:
-            return f"{len(agents)}: {name}"
-    return search.method.rpartition("=")[2]
+    numbers = [*(str(n) for n in COUNTS if n < count), ALL_AGENTS]
+    found = {n: effort.of_seeds(**told, method=f"marl:mode=paper:agents={n}") for n in numbers}
+    for name, agents in grouped(layer, cost_model).items() if space == "paper-10" else ():
+        alike = effort.of_seeds(**told, method="marl:mode=paper", agents=agents)
+        found[f"{len(agents)}: {name}"] = alike
+    return found
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a layer, space and number of agents, and one a number over the layers."""
-    groups: dict[Any, dict[str, list[Search]]] = {}
-    for search in plan(effort):
-        groups.setdefault(search.case, {}).setdefault(label(search), []).append(search)
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     drawn = {}
     returns: dict[tuple[str, ...], list[dict[str, np.ndarray]]] = {}
-    for case, of_agents in groups.items():
-        found = finished(kept, of_agents)
+    for (cost_model, space, layer), groups in plan(effort).items():
+        found = finished(kept, groups)
         if ALL_AGENTS not in found:
             continue
         best = least(found.values())
-        told = {"cost model": case[0], "space": case[2], "layer": case[3]}
+        told = {"cost model": cost_model, "space": space, "layer": layer}
         rows += [{**told, **row} for row in _rows(found, best)]
         each = {name: last_returns(runs, best) for name, runs in found.items()}
-        returns.setdefault((case[0], case[2]), []).append(each)
-        if case[0] == effort.cost_models[0] and case[2] == "paper":
+        returns.setdefault((cost_model, space), []).append(each)
+        if cost_model == effort.cost_models[0] and space == "paper":
             ends = curves.windows(effort.budget)
-            drawn[case[3]] = {
+            drawn[layer] = {
                 f"{name} agents": (ends, np.mean([r.returns(best) for r in runs], axis=0))
                 for name, runs in found.items()
             }
@@ -103,7 +90,7 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         curves.keep("fig6", drawn, output.data, output.figures)
 
 
-def _rows(found: dict[str, list[Found]], best: float) -> Iterator[dict[str, Any]]:
+def _rows(found: dict[str, list[Found]], best: float) -> Iterator[Row]:
     level = LEVEL * max(
         float(np.mean([one.last_return(best) for one in runs])) for runs in found.values()
     )

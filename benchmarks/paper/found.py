@@ -6,14 +6,19 @@ table is known only when all of its searches are; a table's is that times refere
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks.frame import Row
+from benchmarks.mpe.kept_lines import KeptLines
 from benchmarks.paper.curves import mean_returns, windows
-from benchmarks.paper.searches import Samples, Search
+from benchmarks.paper.searches import Samples, Search, notes_of, run, tell
 from marl_common import FloatArray
+from marl_runs import gathered
 
 WINDOW = 500
 """Samples over which a mean return is taken, and at most a quarter of the search's."""
@@ -44,7 +49,7 @@ class Found:
     samples: int
     seconds: float
     proven: bool = False
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: Row = field(default_factory=dict)
 
     @property
     def best(self) -> float:
@@ -82,14 +87,14 @@ class Found:
         return self.curve * self.scale(reference)
 
 
-def summary(search: Search, samples: Samples, notes: dict[str, Any]) -> dict[str, Any]:
+def summary(search: Search, samples: Samples, notes: Row) -> Row:
     """The line of a search, as plain values."""
     values = samples.values
     best = float(values.min(initial=np.inf))
     with np.errstate(invalid="ignore"):
         returns = np.where(np.isfinite(values), best / values, 0.0)
     window = min(WINDOW, max(1, search.budget // 4), len(values))
-    row: dict[str, Any] = {"key": search.key, **search.told}
+    row: Row = {"key": search.key, **search.told}
     row |= {"samples": len(values), "cpu_s": round(samples.seconds, 3)}
     row |= {"bests": _bests(samples), "means": _means(returns, window)}
     row["curve"] = [round(float(one), 4) for one in mean_returns(returns, windows(len(values)))]
@@ -99,7 +104,7 @@ def summary(search: Search, samples: Samples, notes: dict[str, Any]) -> dict[str
     return {**row, "notes": notes} if notes else row
 
 
-def found_of(row: dict[str, Any]) -> Found:
+def found_of(row: Row) -> Found:
     """What :func:`summary` put in a line."""
     return Found(
         np.array(row["bests"], np.float64).reshape(-1, 3),
@@ -136,3 +141,60 @@ def _means(returns: FloatArray, window: int) -> list[list[float]]:
             kept.append([int(place) + window, round(mean, 4)])
             level = mean
     return kept
+
+
+class Kept:
+    """Searches of a file, each there once it is finished.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lines = KeptLines(path)
+
+    def __contains__(self, search: Search) -> bool:
+        return search.key in self._lines
+
+    def __call__(self, search: Search) -> Found:
+        """What a search found."""
+        return found_of(self._lines[search.key])
+
+    def of(self, searches: Iterable[Search]) -> list[Found]:
+        """What those found that are finished."""
+        return [self(one) for one in searches if one in self]
+
+    def missing(self, searches: Iterable[Search]) -> list[Search]:
+        """Those that are not finished, each once."""
+        return [one for one in dict.fromkeys(searches) if one not in self]
+
+    def fill(self, searches: list[Search], workers: int, until: float) -> set[Search]:
+        """Run searches in their order, `workers` at a time; returns those that failed.
+
+        Args:
+            searches: What is not finished.
+            workers: Processes of one thread each; one is this process.
+            until: No search begins after this moment of ``time.monotonic()``.
+        """
+        failed, done, total = set(), 0, len(searches)
+        with gathered(workers) as crew:
+            while searches and time.monotonic() <= until:
+                some, searches = searches[:workers], searches[workers:]
+                for search, row in zip(some, crew.share_out(line_of, some), strict=True):
+                    done += 1
+                    if isinstance(row, str):
+                        failed.add(search)
+                        tell(f"failed: {search}: {row}")
+                        continue
+                    self._lines.add(row)
+                    tell(f"{done} of {total}: {search}: {row['cpu_s']:.1f} s")
+        return failed
+
+
+def line_of(search: Search) -> Row | str:
+    """Run a search; its line, or why it failed."""
+    try:
+        samples = run(search)
+        return summary(search, samples, notes_of(search, samples))
+    except Exception as error:
+        return str(error)

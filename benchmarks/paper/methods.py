@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.methods_table import reached
 from benchmarks.paper.effort import Effort, Output, Step, compared
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import Search, tell
 from marl_runs import geometric_mean
 
@@ -28,39 +27,34 @@ UNENDING = 100_000_000
 FIRST = "marl"
 
 
-def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
-    """A search under equal samples and one under equal time, a method, layer and seed."""
-    methods = [method for method in METHODS if method not in effort.skip]
-    searches = [
-        how(effort, layer, method, seed)  # seed by seed, so that the table fills evenly
-        for seed, method, layer in product(range(effort.seeds), methods, effort.table)
-        for how in (_by_samples, _by_time)
-    ]
-    proofs = [Search(layer, method=PROOF, budget=effort.budget, **OUR_SPACE)
-              for layer in effort.table]  # fmt: skip
-    return searches + proofs
-
-
-def _by_samples(effort: Effort, layer: str, method: str, seed: int) -> Search:
-    return Search(layer, method=method, budget=effort.budget, seed=seed, **OUR_SPACE)
-
-
-def _by_time(effort: Effort, layer: str, method: str, seed: int) -> Search:
-    seconds = max(effort.seconds)
-    return Search(layer, method=method, budget=UNENDING, seed=seed, seconds=seconds, **OUR_SPACE)
+def plan(effort: Effort, kept: Kept | None = None) -> tuple[Any, ...]:
+    """Searches under equal samples and under equal time, by method and layer; the proofs."""
+    timed = {"budget": UNENDING, "seconds": max(effort.seconds)}
+    searched = (
+        {
+            method: {n: effort.of_seeds(layer=n, method=method, **OUR_SPACE, **end)
+                     for n in effort.table}
+            for method in METHODS
+            if method not in effort.skip
+        }
+        for end in ({}, timed)
+    )  # fmt: skip
+    proofs = {n: Search(n, method=PROOF, budget=effort.budget, **OUR_SPACE) for n in effort.table}
+    return *searched, proofs
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a method with searches on every layer; values are over the proven optimum."""
-    proofs = {s.layer: kept(s) for s in plan(effort) if s.method == PROOF and s in kept}
+    *groups, asked = plan(effort)
+    proofs = {layer: kept(search) for layer, search in asked.items() if search in kept}
     unproven = [one for one in effort.table if one not in proofs or not proofs[one].proven]
     if unproven:
         tell(f"methods: no proof of {', '.join(unproven)}, so no table")
         return
     optimum = {layer: found.best for layer, found in proofs.items()}
     searched, timed = (
-        {m: _searched(effort, kept, m, how) for m in METHODS if m not in effort.skip}
-        for how in (_by_samples, _by_time)
+        {m: {n: kept.of(some) for n, some in of_layers.items()} for m, of_layers in group.items()}
+        for group in groups
     )
     methods = [m for m, runs in searched.items() if all(runs.values()) and all(timed[m].values())]
     if FIRST not in methods:
@@ -76,13 +70,6 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
     output.table("paper-methods.csv", [_proof_row(proofs, effort, rows[0]), *rows])
 
 
-def _searched(effort: Effort, kept: Kept, method: str, how: Any) -> dict[str, list[Found]]:
-    return {
-        layer: kept.of(how(effort, layer, method, seed) for seed in range(effort.seeds))
-        for layer in effort.table
-    }
-
-
 def _bests(found: dict[str, list[Found]]) -> list[np.ndarray]:
     return [np.array([one.best for one in runs]) for runs in found.values()]
 
@@ -93,7 +80,7 @@ def _row(
     timed: dict[str, list[Found]],
     optimum: dict[str, float],
     effort: Effort,
-) -> dict[str, Any]:
+) -> Row:
     def over(values: dict[str, float]) -> float:
         return geometric_mean([value / optimum[layer] for layer, value in values.items()])
 
@@ -121,10 +108,10 @@ def _row(
     }
 
 
-def _proof_row(proofs: dict[str, Found], effort: Effort, like: dict[str, Any]) -> dict[str, Any]:
+def _proof_row(proofs: dict[str, Found], effort: Effort, like: Row) -> Row:
     """`auto`: its value is the optimum, from the time at which it was proven."""
     seconds = sorted(one.seconds for one in proofs.values())
-    row: dict[str, Any] = dict.fromkeys(like, "")
+    row: Row = dict.fromkeys(like, "")
     row |= {"method": "auto (a proof)", "seeds": 1, "EDP, geometric mean": 1.0}
     row |= {"CPU s": float(np.median(seconds)), "layers within 5 %": len(proofs)}
     for limit in effort.seconds:

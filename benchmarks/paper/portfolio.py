@@ -39,17 +39,15 @@ class SeededGa(GeneticAlgorithm):
     config: GAConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        proposals = propose(problem, rng, self.proposed)
-        _Seeded(problem, self.config, rng, Dedup(problem), None).begin_with(*proposals).run()
+        generations = _Seeded(problem, self.config, rng, Dedup(problem), None)
+        generations.given = propose(problem, rng, self.proposed)
+        generations.run()
 
 
 class _Seeded(_Generations):
     """Generations whose first parents are joined by given mappings."""
 
-    def begin_with(self, actions: np.ndarray, values: np.ndarray) -> _Seeded:
-        """These join the first population."""
-        self.given = actions, values
-        return self
+    given: tuple[np.ndarray, np.ndarray]
 
     def _start(self) -> tuple[np.ndarray, np.ndarray]:
         self.actions, self.values = super()._start()

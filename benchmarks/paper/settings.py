@@ -6,12 +6,13 @@ our settings, for `long` samples.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
+from benchmarks.frame import Row
 from benchmarks.paper.effort import Effort, Output, Step, finished, least, measured
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
-from benchmarks.paper.searches import EVERY, ONE_AGENT, Search
+from benchmarks.paper.found import Found, Kept
+from benchmarks.paper.searches import EVERY, ONE_AGENT
 
 SWEPT: dict[str, tuple[Any, ...]] = {
     "learning_rate": (1e-3, 3e-3, 3e-2),
@@ -22,58 +23,39 @@ SWEPT: dict[str, tuple[Any, ...]] = {
     "entropy": (0.0, 0.1),
 }
 """Values beside ours: 0.01, 16, 128, 0, true and 0.01."""
+BOTH = {"many": EVERY, "one": ONE_AGENT}
 SINGLE = {"one agent, our settings": ONE_AGENT, "ppo-matched": "ppo-matched", "ppo (SB3)": "ppo"}
 
 
-def variants() -> list[tuple[str, str]]:
-    """Name of a setting and what a method's text says of it."""
-    changed = [(f"{name}={v}", f":{name}={v}") for name, some in SWEPT.items() for v in some]
-    return [("ours", ""), *changed]
-
-
-def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
-    """The sweep, then the single agents."""
-    cases = _cases(effort)
-    sweep = [s for told in cases for pair in _sweep(effort, told).values() for each in pair.values()
-             for s in each]  # fmt: skip
-    return [*sweep, *(s for told in cases for each in _single(effort, told).values() for s in each)]
-
-
-def _cases(effort: Effort) -> list[dict[str, str]]:
-    return [
-        {"layer": layer, "objective": "latency", "cost_model": cost_model}
-        for cost_model in effort.cost_models
-        for layer in effort.swept
-    ]
-
-
-def _sweep(effort: Effort, told: dict[str, str]) -> dict[str, dict[str, list[Search]]]:
-    """The searches of many agents and of one, by setting."""
-    both = {"many": EVERY, "one": ONE_AGENT}
-    return {
-        name: {label: effort.of_seeds(**told, method=m + text) for label, m in both.items()}
-        for name, text in variants()
-    }
-
-
-def _single(effort: Effort, told: dict[str, str]) -> dict[str, list[Search]]:
-    return {
-        label: effort.of_seeds(**told, method=method, budget=effort.long)
-        for label, method in SINGLE.items()
-        if method not in effort.skip
-    }
+def plan(effort: Effort, kept: Kept | None = None) -> dict[tuple[str, str], tuple[Any, Any]]:
+    """By cost model and layer the sweep of many agents and of one, and the single agents."""
+    changed = ((f"{name}={v}", f":{name}={v}") for name, some in SWEPT.items() for v in some)
+    variants, found = [("ours", ""), *changed], {}
+    for cost_model, layer in product(effort.cost_models, effort.swept):
+        told = {"layer": layer, "objective": "latency", "cost_model": cost_model}
+        sweep = {
+            name: {label: effort.of_seeds(**told, method=m + text) for label, m in BOTH.items()}
+            for name, text in variants
+        }
+        single = {
+            label: effort.of_seeds(**told, method=method, budget=effort.long)
+            for label, method in SINGLE.items()
+            if method not in effort.skip
+        }
+        found[cost_model, layer] = sweep, single
+    return found
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a setting, and one a single agent."""
     rows, single = [], []
-    for told in _cases(effort):
-        case = {"cost model": told["cost_model"], "layer": told["layer"]}
+    for (cost_model, layer), (swept, agents) in plan(effort).items():
+        case = {"cost model": cost_model, "layer": layer}
         sweep = {
             name: {label: kept.of(each) for label, each in pair.items()}
-            for name, pair in _sweep(effort, told).items()
+            for name, pair in swept.items()
         }
-        alone = finished(kept, _single(effort, told))
+        alone = finished(kept, agents)
         best = least([*alone.values(), *(r for pair in sweep.values() for r in pair.values())])
         rows += [
             {**case, "setting": name, **_both(pair, best)}
@@ -90,8 +72,8 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         output.table("paper-single.csv", single)
 
 
-def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
-    row: dict[str, Any] = {"seeds": min(map(len, pair.values()))}
+def _both(pair: dict[str, list[Found]], best: float) -> Row:
+    row: Row = {"seeds": min(map(len, pair.values()))}
     for label, runs in pair.items():
         found = measured(runs, best)
         row |= {label: found["last mean return"], f"{label}, +-": found["+-"]}
@@ -99,7 +81,7 @@ def _both(pair: dict[str, list[Found]], best: float) -> dict[str, Any]:
     return row
 
 
-def _alone(runs: list[Found], best: float) -> dict[str, Any]:
+def _alone(runs: list[Found], best: float) -> Row:
     row = measured(runs, best)
     told = {"seeds": row.pop("seeds"), "passes 0.5 at": row.pop("arrives at")}
     del row["samples"], row["samples to 5 %"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from benchmarks.paper.effort import Effort, Output, Step
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Kept
 from benchmarks.paper.searches import Search, problem_of
 from maestro_env import LAYER_CLASSES, mapping_space_size
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper.effort import Effort, Output, Step, compared, finished, least, measured
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, Search
 from marl_runs import geometric_mean
 
@@ -26,48 +27,40 @@ PAPERS = {
 OURS = ("random", "ppo-matched", "zero-shot", "marl", "auto:timeout=10.0")
 OBJECTIVES = ("latency", "edp")
 
-Runs = dict[str, list[Found]]
-"""What a method found, by layer."""
+Groups, Runs = dict[str, list[Search]], dict[str, list[Found]]
+"""A method's searches, and what they found, by layer."""
 
 
-def plan(effort: Effort, kept: Kept | None = None) -> list[Search]:
-    """Every search of the table."""
-    return [
-        search
-        for cost_model, objective in _blocks(effort)
-        for method in _methods(effort, cost_model)
-        for layer in effort.table
-        for search in _of_layer(effort, cost_model, objective, method, layer)
-    ]
+def plan(effort: Effort, kept: Kept | None = None) -> dict[tuple[str, str], dict[str, Groups]]:
+    """Every search by cost model and objective, method and layer.
 
-
-def _blocks(effort: Effort) -> list[tuple[str, str]]:
-    return [(model, objective) for model in effort.cost_models for objective in OBJECTIVES]
-
-
-def _methods(effort: Effort, cost_model: str) -> list[str]:
-    """Bounds are for `exact` alone, and so is `auto`."""
-    methods = [method for method in (*PAPERS, *OURS) if method not in effort.skip]
-    return [method for method in methods if cost_model == "exact" or "auto" not in method]
-
-
-def _of_layer(
-    effort: Effort, cost_model: str, objective: str, method: str, layer: str
-) -> list[Search]:
-    return effort.of_seeds(layer=layer, objective=objective, method=method, cost_model=cost_model)
+    Bounds are for `exact` alone, and so is `auto`.
+    """
+    return {
+        (cost_model, objective): {
+            method: {
+                layer: effort.of_seeds(
+                    layer=layer, objective=objective, method=method, cost_model=cost_model
+                )
+                for layer in effort.table
+            }
+            for method in (*PAPERS, *OURS)
+            if method not in effort.skip and (cost_model == "exact" or "auto" not in method)
+        }
+        for cost_model, objective in product(effort.cost_models, OBJECTIVES)
+    }
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a cost model, objective and method that has a search on every layer."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     pairs = []
-    for cost_model, objective in _blocks(effort):
-        block = _block(effort, kept, cost_model, objective)
-        if not block:
-            continue
+    for (cost_model, objective), groups in plan(effort).items():
+        found = {method: finished(kept, of_layers) for method, of_layers in groups.items()}
+        block = {m: runs for m, runs in found.items() if len(runs) == len(effort.table)}
         told = {"cost model": cost_model, "objective": objective}
         rows += [{**told, **row} for row in _rows(block, effort)]
-        pairs += list(_pairs(block))
+        pairs += _pairs(block)
     over = compared(pairs)
     for row, other in zip(rows, over, strict=True):
         row["one agent a parameter / method"] = other.pop("ratio")
@@ -75,16 +68,6 @@ def make(effort: Effort, kept: Kept, output: Output) -> None:
         row["CPU s"] = row.pop("CPU s")
     if rows:
         output.table("paper-table3.csv", rows)
-
-
-def _block(effort: Effort, kept: Kept, cost_model: str, objective: str) -> dict[str, Runs]:
-    block = {}
-    for method in _methods(effort, cost_model):
-        searches = {n: _of_layer(effort, cost_model, objective, method, n) for n in effort.table}
-        runs = finished(kept, searches)
-        if len(runs) == len(effort.table):
-            block[method] = runs
-    return block
 
 
 def _pairs(block: dict[str, Runs]) -> Iterator[tuple[list[Any], list[Any]]]:
@@ -105,7 +88,7 @@ def _bests(runs: list[Found]) -> np.ndarray:
     return np.array([one.best for one in runs])
 
 
-def _rows(block: dict[str, Runs], effort: Effort) -> Iterator[dict[str, Any]]:
+def _rows(block: dict[str, Runs], effort: Effort) -> Iterator[Row]:
     best = {n: least(runs[n] for runs in block.values()) for n in effort.table}
     for method, runs in block.items():
         found = [measured(runs[n], best[n]) for n in effort.table]

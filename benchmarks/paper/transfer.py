@@ -6,10 +6,12 @@ Each layer is searched by agents clustered from its own dataset, from each other
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from benchmarks.frame import Row
 from benchmarks.paper.effort import (
     Effort,
     Output,
@@ -20,8 +22,7 @@ from benchmarks.paper.effort import (
     measured,
     over_cases,
 )
-from benchmarks.paper.found import Found
-from benchmarks.paper.kept import Kept
+from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, Search, choosing, problem_of
 from mapper.clustering import Assignment
 
@@ -68,56 +69,40 @@ def _by_chance(names: tuple[str, ...], count: int) -> tuple[tuple[str, ...], ...
     return Assignment(tuple(groups)).agents
 
 
-def plan(effort: Effort, kept: Kept) -> list[Search]:
-    """The datasets first, as the assignments come from them; counted and not."""
-    searches: list[Search] = []
-    for cost_model in effort.cost_models:
-        searches += [dataset(effort, one, cost_model) for one in effort.layers]
-        for layer in effort.layers:
-            for group in _sources(effort, kept, layer, cost_model).values():
-                searches += group
-            for group in _counted(effort, layer, cost_model).values():
-                searches += group
-    return searches
+def plan(effort: Effort, kept: Kept) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """By cost model and layer its dataset, what is searched with assignments, and counted or not.
 
-
-def _sources(effort: Effort, kept: Kept, layer: str, cost_model: str) -> dict[str, list[Search]]:
-    told = _told(layer, cost_model)
-    of_agents = assignments(effort, kept, layer, cost_model).items()
-    found = {n: effort.of_seeds(**told, method=METHOD, agents=agents) for n, agents in of_agents}
-    return {**found, "one agent a parameter": effort.of_seeds(**told, method=EVERY)}
-
-
-def _told(layer: str, cost_model: str) -> dict[str, Any]:
-    return {"layer": layer, "objective": "latency", "cost_model": cost_model, "space": SPACE}
-
-
-def _counted(effort: Effort, layer: str, cost_model: str) -> dict[str, list[Search]]:
-    own = f"{METHOD}:dataset={_samples(effort)}"
+    The assignments come from the datasets that are finished.
+    """
+    own, found = f"{METHOD}:dataset={_samples(effort)}", {}
     ways = {"not counted": own, "counted": f"{own}:count_dataset=true", "no dataset": EVERY}
-    told = _told(layer, cost_model)
     budget = effort.budget + _samples(effort)
-    return {name: effort.of_seeds(**told, method=m, budget=budget) for name, m in ways.items()}
+    for cost_model, layer in product(effort.cost_models, effort.layers):
+        told = {"layer": layer, "objective": "latency", "cost_model": cost_model, "space": SPACE}
+        of_agents = assignments(effort, kept, layer, cost_model).items()
+        sources = {n: effort.of_seeds(**told, method=METHOD, agents=some) for n, some in of_agents}
+        sources["one agent a parameter"] = effort.of_seeds(**told, method=EVERY)
+        counted = {n: effort.of_seeds(**told, method=m, budget=budget) for n, m in ways.items()}
+        found[cost_model, layer] = dataset(effort, layer, cost_model), sources, counted
+    return found
 
 
 def make(effort: Effort, kept: Kept, output: Output) -> None:
     """Write a row a layer and source of its agents, one a way of counting, and over the layers."""
-    tables: dict[str, list[dict[str, Any]]] = {"agents from": [], "the dataset's samples": []}
+    tables: dict[str, list[Row]] = {"agents from": [], "the dataset's samples": []}
     returns: dict[tuple[str, ...], list[dict[str, np.ndarray]]] = {}
-    for cost_model in effort.cost_models:
-        for layer in effort.layers:
-            found = finished(kept, _sources(effort, kept, layer, cost_model))
-            counted = finished(kept, _counted(effort, layer, cost_model))
-            best = least([*found.values(), *counted.values()])
-            case = {"cost model": cost_model, "layer": layer}
-            for title, runs in zip(tables, (found, counted), strict=True):
-                if len(runs) > 1:  # one alone compares nothing
-                    for name, some in runs.items():
-                        row = measured(some, best)
-                        del row["arrives at"], row["CPU s"]
-                        tables[title].append({**case, title: name, **row})
-            if OWN in found:
-                returns.setdefault((cost_model,), []).append(_by_kind(found, best))
+    for (cost_model, layer), (_, *groups) in plan(effort, kept).items():
+        found, counted = (finished(kept, some) for some in groups)
+        best = least([*found.values(), *counted.values()])
+        case = {"cost model": cost_model, "layer": layer}
+        for title, runs in zip(tables, (found, counted), strict=True):
+            if len(runs) > 1:  # one alone compares nothing
+                for name, some in runs.items():
+                    row = measured(some, best)
+                    del row["arrives at"], row["CPU s"]
+                    tables[title].append({**case, title: name, **row})
+        if OWN in found:
+            returns.setdefault((cost_model,), []).append(_by_kind(found, best))
     for title, name in zip(tables, ("paper-transfer.csv", "paper-dataset.csv"), strict=True):
         if tables[title]:
             output.table(name, tables[title])

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 import cost_models
 import layers
-from benchmarks.published.rows import Row, chain_of, given
+from benchmarks.published.rows import Figures, Row, chain_of, fitting, given
 from cost_models import CHAINS, Chain, Cost, mapping_from
 from layers import Layer
 
@@ -37,19 +36,19 @@ def rows() -> Iterator[Row]:
     yield buffer_row(shapes["CONV3"], figures, OTHER)
     found = [dram_row(layer, figures) for layer in shapes.values()]
     yield from found
-    explained = sum(row.ours / _product(row) for row in found)
+    explained = sum(row.ours * row.left_over / row.ratio for row in found)
     ours = sum(row.ours for row in found)
     causes = {"the layers' causes": ours / explained}
     yield Row(CHIP, "all", "DRAM [MB]", figures["dram_mb"], ours, causes, TEXT)
     yield from (time_row(layer, figures) for layer in shapes.values())
 
 
-def buffer_row(layer: Layer, figures: dict[str, Any], mapping: str = "") -> Row:
+def buffer_row(layer: Layer, figures: Figures, mapping: str = "") -> Row:
     """Reads and writes of the global buffer; published without writing ifmaps from DRAM."""
-    words = accesses(evaluate(layer, mapping or layer.name), "GLB")
+    words = evaluate(layer, mapping or layer.name).levels["GLB"].accesses
     steps = [("", _sum(words)), (FILLS, _sum(words) - words["input"]["write"])]
     if layer.name == "CONV3" and not mapping:
-        other = accesses(evaluate(layer, OTHER), "GLB")
+        other = evaluate(layer, OTHER).levels["GLB"].accesses
         steps.append((PASSES, _sum(other) - other["input"]["write"]))
     published = figures["layers"][layer.name]["glb_mb"]
     return Row(
@@ -57,7 +56,7 @@ def buffer_row(layer: Layer, figures: dict[str, Any], mapping: str = "") -> Row:
     )
 
 
-def time_row(layer: Layer, figures: dict[str, Any]) -> Row:
+def time_row(layer: Layer, figures: Figures) -> Row:
     """Processing time; published as if DRAM never made the chip wait."""
     waiting = evaluate(layer, layer.name).latency_cycles
     steady = evaluate(layer, layer.name, chip=without_dram()).latency_cycles
@@ -67,10 +66,10 @@ def time_row(layer: Layer, figures: dict[str, Any]) -> Row:
     return Row(CHIP, layer.name, "processing [ms]", published, waiting / per_ms, causes, TESTS)
 
 
-def dram_row(layer: Layer, figures: dict[str, Any]) -> Row:
+def dram_row(layer: Layer, figures: Figures) -> Row:
     """What crosses the DRAM boundary, and how the chip's run-length code shortens feature maps."""
-    ours = _sum(accesses(evaluate(layer, layer.name), "DRAM"))
-    words = accesses(evaluate(layer, layer.name, UNPADDED), "DRAM")
+    ours = _sum(evaluate(layer, layer.name).levels["DRAM"].accesses)
+    words = evaluate(layer, layer.name, UNPADDED).levels["DRAM"].accesses
     plain, inputs = _sum(words), words["input"]["read"]
     maps = plain - words["filter"]["read"]
     stored = figures["layers"][layer.name]
@@ -101,18 +100,10 @@ def evaluate(
         ValueError: The mapping does not fit.
     """
     fields = yaml.safe_load((EXAMPLES / f"{mapping}.yaml").read_text(encoding="utf-8"))
-    cost = model.evaluate(layer, chip, mapping_from(fields))
-    if not cost.feasible:
-        raise ValueError(f"{mapping}: {cost.infeasible}")
-    return cost
+    return fitting(model, layer, chip, mapping_from(fields))
 
 
-def accesses(cost: Cost, level: str) -> Words:
-    """Reads and writes of a level by tensor [words]."""
-    return cost.levels[level].accesses
-
-
-def _code(zeros: float, figures: dict[str, Any]) -> float:
+def _code(zeros: float, figures: Figures) -> float:
     """Bits of the run-length code over those of the values; long runs are left out."""
     code = figures["code"]
     return float((1 - zeros) * code["word_bits"] / code["values"] / code["value_bits"])
@@ -124,7 +115,3 @@ def _sum(words: Words) -> float:
 
 def _mb(words: float) -> float:
     return words * 2 / 1e6
-
-
-def _product(row: Row) -> float:
-    return row.ratio / row.left_over

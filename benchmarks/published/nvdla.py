@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import cost_models
 import layers
-from benchmarks.published.rows import Row, chain_of, given
+from benchmarks.published.rows import Figures, Row, chain_of, fitting, given
 from cost_models import CHAINS, ChainMapping, Entry, Spread
 from layers import Layer
 
@@ -49,7 +48,9 @@ def rows() -> Iterator[Row]:
         sums = [before + row["times"] * step for before, step in zip(sums, steps, strict=True)]
         causes = chain_of(*zip(("", *CAUSES), steps, strict=True))
         label = name if row["times"] == 1 else f"{name} x{row['times']}"
-        published = max(_kb(row) / figures["gb_per_s"] * 1000, row["mac_cycles"])
+        moved = row["input_kb"] * row["input_reads"] + row["filter_kb"]
+        moved += row["output_kb"] * (1 + row.get("residual", False))
+        published = max(moved / figures["gb_per_s"] * 1000, row["mac_cycles"])
         yield Row(CHIP, label, "cycles", published, steps[0], causes, READ)
     images = [1e6 * (CHAINS[CHIP].clock_mhz or 0) / cycles for cycles in sums]
     causes = chain_of(*zip(("", *CAUSES), images, strict=True))
@@ -57,15 +58,13 @@ def rows() -> Iterator[Row]:
     yield Row(CHIP, "ResNet-50", "images/s", figures["images_per_s"], images[0], causes, primer)
 
 
-def cycles(layer: Layer, row: dict[str, Any], rate: float) -> list[float]:
+def cycles(layer: Layer, row: Figures, rate: float) -> list[float]:
     """Ours, and then cycles without one cause after another; `rate` in bytes a cycle.
 
     Raises:
         ValueError: The mapping does not fit.
     """
-    cost = MODEL.evaluate(layer, CHAINS[CHIP], mapping_of(layer))
-    if not cost.feasible:
-        raise ValueError(f"{layer.name}: {cost.infeasible}")
+    cost = fitting(MODEL, layer, CHAINS[CHIP], mapping_of(layer))
     moved = cost.levels["DRAM"].accesses
     inputs, filters = moved["input"]["read"] / KB, moved["filter"]["read"] / KB
     outputs, macs = moved["output"]["write"] / KB, cost.counts["compute_cycles"]
@@ -119,7 +118,7 @@ def rounded(n: int, unit: int) -> int:
     return -(-n // unit) * unit
 
 
-def layer_of(name: str, row: dict[str, Any]) -> Layer:
+def layer_of(name: str, row: Figures) -> Layer:
     """The layer as the chip runs it: of images 2 x 2 pixels are folded into the channels."""
     rows, taps, stride = row["rows"], row["taps"], row.get("stride", 1)
     if row["C"] == 3:
@@ -157,9 +156,3 @@ def stripe_of(layer: Layer) -> tuple[int, int]:
     return min(
         sides, key=lambda s: (math.ceil(layer.out_y / s[0]) * math.ceil(layer.out_x / s[1]), -s[1])
     )
-
-
-def _kb(row: dict[str, Any]) -> float:
-    residual = row["output_kb"] if row.get("residual") else 0.0
-    moved = row["input_kb"] * row["input_reads"] + row["filter_kb"] + row["output_kb"]
-    return float(moved + residual)

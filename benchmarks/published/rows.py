@@ -8,11 +8,16 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from cost_models import Chain, ChainMapping, Cost, CostModel
+from layers import Layer
+
 COLUMNS = (
     *("chip", "layer", "quantity", "published", "read", "ours", "ratio", "causes", "left_over"),
 )
 """`read`: where the figure was read; or that it is remembered from the publication, unchecked."""
 HERE = Path(__file__).parent
+Figures = dict[str, Any]
+"""Published figures, by name."""
 
 
 class Row(NamedTuple):
@@ -58,9 +63,21 @@ def chain_of(*steps: tuple[str, float]) -> dict[str, float]:
     return {name: factor for name, factor in found.items() if abs(factor - 1) > 5e-4}
 
 
-def given(name: str) -> dict[str, Any]:
+def fitting(model: CostModel, layer: Layer, chip: Chain, mapping: ChainMapping) -> Cost:
+    """The cost of a mapping.
+
+    Raises:
+        ValueError: The mapping does not fit.
+    """
+    cost = model.evaluate(layer, chip, mapping)
+    if not cost.feasible:
+        raise ValueError(f"{layer.name}: {cost.infeasible}")
+    return cost
+
+
+def given(name: str) -> Figures:
     """The published figures of a chip, from the file beside this module."""
-    found: dict[str, Any] = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
+    found: Figures = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
     return found
 
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import baselines
-import cost_models
 import layers
+from benchmarks.chips import best_cost
 from benchmarks.published.rows import Row, chain_of, given
 from cost_models import CHAINS, Chain
 from cost_models.technology.parts import table
 from maestro_env import Problem
 
 CHIP, SAMPLES = "simba", 20_000
-MODEL = cost_models.load("exact")
 SPREAD, LINKS = "one image a chiplet, not one on all", "no limit to what enters the package"
 REGISTERS, VOLTAGE = "a weight read for every MAC", "prices of 0.8 V, not 0.42 V"
 CORE = "die, not the area of 1.29 TOPS/mm2"
@@ -70,12 +68,9 @@ def resnet50(chip: Chain, objective: str) -> Whole:
     """ResNet-50 with the best mapping that is found for each shape."""
     cycles = energy = area = 0.0
     for shape, times in layers.distinct("resnet50"):
-        problem = Problem(shape, chip, objective, budget=SAMPLES)
-        baselines.load("ga").search(problem, SAMPLES, 0)
-        if problem.best_action is None:
+        cost = best_cost(Problem(shape, chip, objective), "ga", SAMPLES)
+        if cost is None:
             raise ValueError(f"{chip.name}: no mapping of {shape} found")
-        mapping = problem.space.decode(problem.best_action[None])[0]
-        cost = MODEL.evaluate(shape, chip, mapping)
         cycles += times * cost.latency_cycles
         energy += times * (cost.energy_nj - cost.levels["DRAM"].energy_nj) * 1e3
         area = cost.area_um2 / 1e6

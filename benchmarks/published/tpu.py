@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import cost_models
 import layers
-from benchmarks.published.rows import Row, chain_of, given
+from benchmarks.published.rows import Figures, Row, chain_of, fitting, given
 from cost_models import CHAINS, ChainMapping, Entry, Spread
 from layers import Layer
 
@@ -37,7 +36,7 @@ def rows() -> Iterator[Row]:
         yield from application(layer_of(name, app), app)
 
 
-def application(layer: Layer, app: dict[str, Any]) -> Iterator[Row]:
+def application(layer: Layer, app: Figures) -> Iterator[Row]:
     """Its operations a second, and the time of a layer where that is published."""
     steps = cycles(layer)
     tops = [2 * layer.macs * per_second() / found / 1e12 for found in steps]
@@ -58,9 +57,7 @@ def cycles(layer: Layer) -> list[float]:
     Raises:
         ValueError: The mapping does not fit.
     """
-    cost = MODEL.evaluate(layer, CHAINS[CHIP], mapping_of(layer))
-    if not cost.feasible:
-        raise ValueError(f"{layer.name}: {cost.infeasible}")
+    cost = fitting(MODEL, layer, CHAINS[CHIP], mapping_of(layer))
     moved = cost.levels["DRAM"].accesses
     inputs, filters = moved["input"]["read"], moved["filter"]["read"]
     macs = cost.counts["compute_cycles"]
@@ -69,7 +66,7 @@ def cycles(layer: Layer) -> list[float]:
     return [cost.latency_cycles, *(max(n / bytes_per_cycle(), macs) for n in fetched)]
 
 
-def layer_of(name: str, app: dict[str, Any]) -> Layer:
+def layer_of(name: str, app: Figures) -> Layer:
     """A layer of an application, see tpu.yaml."""
     taps = app.get("taps", 1)
     side = app.get("side") or round(math.sqrt(app["weights"] / app["layers"]) / taps)

@@ -18,8 +18,8 @@ from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.chain_values import improved
 from baselines.optimal.proof import ProofLimits
 from benchmarks.chain_check import brute_force, part_rows
-from benchmarks.chain_losses import LOSSES, losses_of
 from benchmarks.chain_problems import random_problem
+from benchmarks.chain_proofs import LOSSES, losses_of
 from benchmarks.field.cases import FieldCase
 from cost_models import (
     Chain,

@@ -22,7 +22,7 @@ import numpy as np
 
 import cost_models
 from benchmarks.mutations import Mutation, mutations
-from benchmarks.nest_counts import differing
+from benchmarks.nest_features import differing
 from cost_models import Cost, CostModelError
 from cost_models.exact import model, nest_counts
 from cost_models.exact.nest import Nest

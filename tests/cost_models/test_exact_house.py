@@ -56,7 +56,7 @@ def test_indices_are_names_of_what_is_looked_at() -> None:
 def test_modules_and_lists_of_parameters_are_short() -> None:
     total = Counts()
     for path in modules():
-        found = count(path, ROOT)
+        found = count(path)
         assert found.lines <= LONGEST, path
         total.add(found)
     assert total.share <= SHARE

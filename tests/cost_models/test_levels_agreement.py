@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import levels_agreement, nest_counts
+from benchmarks import levels_agreement, nest_features
 from benchmarks.nest_features import FEATURES, features
 from cost_models.exact.nest import Nest, NestLevel, Window
 from cost_models.exact.nest_counts import WORK, count
@@ -41,7 +41,7 @@ def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
     for number in range(nests):
         nest = random_nest(np.random.default_rng((9, number)), 1 + number % 5)
         counts = simulate(nest)
-        assert nest_counts.differing(count(nest), counts) == {}, number
+        assert nest_features.differing(count(nest), counts) == {}, number
         found.update(features(nest, counts))
     assert set(found) == set(FEATURES)
     assert found["at least 200 MACs"] >= nests / 2
@@ -54,7 +54,7 @@ def test_the_simulator_equals_an_execution_by_sets(depth: int) -> None:
     rng = np.random.default_rng(depth)
     for number in range(5):
         nest = random_nest(rng, depth, 400)
-        assert nest_counts.differing(execute(nest), simulate(nest)) == {}, number
+        assert nest_features.differing(execute(nest), simulate(nest)) == {}, number
 
 
 def test_rows_lie_where_taps_do_though_padding_is_far() -> None:
@@ -68,7 +68,7 @@ def test_rows_lie_where_taps_do_though_padding_is_far() -> None:
         COUPLED_DIMS[LayerKind.CONV],
         (Window(), Window(stride=4, real=(0, 227))),
     )
-    assert nest_counts.differing(count(nest), simulate(nest)) == {}
+    assert nest_features.differing(count(nest), simulate(nest)) == {}
 
 
 def test_nests_of_layers_have_many_units_and_the_layers_rows() -> None:
@@ -77,7 +77,7 @@ def test_nests_of_layers_have_many_units_and_the_layers_rows() -> None:
         units = math.prod(n for level in nest.levels for n in level.units)
         assert FEWEST_UNITS <= units <= MOST_UNITS
         if number % 2:
-            assert nest_counts.differing(count(nest), simulate(nest)) == {}, number
+            assert nest_features.differing(count(nest), simulate(nest)) == {}, number
         assert sum(math.prod(level.units) > 1 for level in nest.levels) == 2
 
 
@@ -86,7 +86,7 @@ def test_a_difference_is_printed_and_fails(monkeypatch, capsys):
         counts = simulate(nest)
         return counts | {"macs": counts["macs"] + 1}
 
-    monkeypatch.setitem(nest_counts.COUNTERS, "sets", wrong)
+    monkeypatch.setitem(nest_features.COUNTERS, "sets", wrong)
     assert run(monkeypatch)
     out = capsys.readouterr().out
     assert out.startswith("seed 0, nest 0, depth 1: {'macs': (")

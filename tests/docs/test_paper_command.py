@@ -77,7 +77,7 @@ def test_a_file_of_finished_searches_that_is_none_ends_with_one_line(tmp_path, m
 
 
 def test_a_measurement_is_made_once_and_not_after_the_time(tmp_path: Path) -> None:
-    from benchmarks.mpe.paper_effort import Places
+    from benchmarks.mpe.kept_lines import Places
 
     made: list[int] = []
 

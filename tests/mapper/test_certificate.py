@@ -18,7 +18,7 @@ import layers
 from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER
 from baselines.optimal import chain_proving, proving
 from benchmarks.chain_problems import random_problem
-from benchmarks.edits.problems import deep_specs
+from benchmarks.edits.fields import deep_specs
 from cost_models import CHAINS, Accelerator, ChainMapping
 from layers import Layer
 from mapper import certificate as package

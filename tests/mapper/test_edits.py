@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.edits.campaign import KINDS, campaign
+from benchmarks.edits.command import KINDS, campaign
 
 MANY = {"weights": 600, "assignments": 200}
 """Edits of what is quick to read; few edits of weights leave them as they were."""

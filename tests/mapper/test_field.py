@@ -13,14 +13,12 @@ import yaml
 from benchmarks.export_cases import drawn
 from benchmarks.field import timeloop
 from benchmarks.field.accelforge import AccelForge, parts
-from benchmarks.field.answer import ToolError
-from benchmarks.field.cases import FieldCase
-from benchmarks.field.environments import SAID, asked
+from benchmarks.field.answer import AnswerError, Keep, Loop, ToolError, mapping_of
+from benchmarks.field.cases import FieldCase, choices_beyond, expanded, space_of
+from benchmarks.field.command import SAID, asked
 from benchmarks.field.factorflow import FactorFlow
 from benchmarks.field.gamma import Gamma, gamma_row
-from benchmarks.field.loops import AnswerError, Keep, Loop, mapping_of
-from benchmarks.field.ours import choices_beyond, expanded, space_of
-from benchmarks.field.table import table_text
+from benchmarks.field.row import table_text
 from benchmarks.field.timeloop import Timeloop
 from benchmarks.field.zigzag import ZigZag
 from benchmarks.frame import known
@@ -204,7 +202,7 @@ def test_gamma_gets_inputs_as_maestro_counts_them(tmp_path: Path) -> None:
 def test_an_answer_of_gamma_is_judged_by_our_port_with_its_guard(tiles, cluster, why):
     said = {"mapping": GAMMA.format(*tiles, cluster), "energy_nj": 1.0, "cpu_s": 1, "cycles": 9.0}
     case = FieldCase("bert_base.0", "edge", "latency")
-    row = gamma_row(Gamma(Path(), Path()), case, said, "")
+    row = gamma_row(case, said)
     assert row["theirs_by_tool"] == 9.0
     assert why in row["why"]
     assert (row["ratio"] == "") == bool(why) == bool(row["why"])

@@ -11,11 +11,8 @@ import pytest
 
 from baselines import known_optimum
 from benchmarks.optima import solving
-from benchmarks.optima.card import VALUES
-from benchmarks.optima.problems import OptimaProblem, problems
-from benchmarks.optima.solving import solved
-from benchmarks.optima.statement import StatedProblem, stated
-from benchmarks.optima.tables import write_tables
+from benchmarks.optima.problems import OptimaProblem, StatedProblem, problems, stated
+from benchmarks.optima.solving import VALUES, solved, write_tables
 from tests.mapper.commands import printed
 
 KEPT = Path(__file__).parents[2] / "docs" / "data" / "optima"
