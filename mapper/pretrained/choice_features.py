@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from mapper.pretrained.feature_names import Loop, Parallel, Tile, Units
 from mapper.pretrained.nest_sizes import (
-    elements_but_one,
-    factor_of,
-    fill_of,
+    fill_sizes,
     log_of,
     set_tile,
     size_log,
@@ -109,31 +107,23 @@ def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     problem = address(seen.problem)
     level, d = seen.level, seen.step.dim
     inside = seen.box[level - 1][d] if level > 0 else 1
-    for i in range(level, problem.memories):
-        for tensor in range(TENSORS):
-            seen.rest[i][tensor] = elements_but_one(seen, i, tensor, d)
-    least = -1
+    least = True
     for c in range(problem.counts[seen.step.place]):
         tile = values[seen.at + c]
         if tile < inside:
             continue
-        if least < 0:
-            least = c
         set_tile(seen, level, d, tile)
+        fill_sizes(seen, level)
         worst = 0.0
         for i in range(level, problem.memories):
-            for tensor in range(TENSORS):
-                seen.sizes[i][tensor] = seen.rest[i][tensor] * factor_of(seen, i, tensor, d)
-            seen.fills[i] = fill_of(seen, i)
             worst = max(worst, seen.fills[i])
         choice = address(choices[seen.first + c])
         see_tile(seen, inside, choice)
         see_fill(seen, worst, choice)
+        choice.legal = worst <= 1.0 or least
         if worst > 1.0:  # and so will any larger one
             break
-        choice.legal = True
-    if least >= 0:
-        choices[seen.first + least].legal = True
+        least = False
 
 
 @part

@@ -55,7 +55,7 @@ def see_rows(
             choices[seen.first].legal = True
             continue
         fill_nest(seen, step.place - FIRST_TILE)
-        fill_sizes(seen)
+        fill_sizes(seen, 0)
         see_context(seen, address(contexts[row]))
         if step.kind == ORDER:
             see_loops(seen, values, choices)

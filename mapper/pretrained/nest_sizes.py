@@ -104,42 +104,23 @@ def covered(seen: Seen, level: int, axis: int) -> int:
 
 
 @part
-def in_window(tensor: int, d: int) -> bool:
-    """Whether a tensor depends on a dimension through a sliding window."""
-    return tensor == INPUT and Y <= d <= S
-
-
-@part
-def elements_but_one(seen: Seen, level: int, tensor: int, d: int) -> float:
-    """Elements of a tensor that a memory holds but for the factor of `d` (-1: none)."""
+def elements(seen: Seen, level: int, tensor: int) -> float:
+    """Elements of a tensor that a memory holds."""
     problem = address(seen.problem)
     size = 1.0
-    for e in range(D):
-        if e != d and problem.coupling[tensor][e] and not in_window(tensor, e):
-            size *= seen.box[level][e]
-    if tensor == INPUT:
-        for axis in range(2):
-            if d != Y + axis and d != R + axis:
-                size *= covered(seen, level, axis)
-    return size
+    for d in range(D):
+        if problem.coupling[tensor][d] and not (tensor == INPUT and Y <= d <= S):
+            size *= seen.box[level][d]
+    return size * covered(seen, level, 0) * covered(seen, level, 1) if tensor == INPUT else size
 
 
 @part
-def factor_of(seen: Seen, level: int, tensor: int, d: int) -> int:
-    """The factor that :func:`elements_but_one` left out."""
-    if in_window(tensor, d):
-        return covered(seen, level, 0 if d in (Y, R) else 1)
-    return int(seen.box[level][d]) if seen.problem.coupling[tensor][d] else 1
-
-
-@part
-def fill_sizes(seen: Seen) -> None:
-    """Elements of each tensor in each memory, and how full that is."""
-    memories = seen.problem.memories
-    for i in range(memories + 1):
+def fill_sizes(seen: Seen, first: int) -> None:
+    """Elements of each tensor in memories from a first one on, and how full these are."""
+    for i in range(first, seen.problem.memories + 1):
         for tensor in range(TENSORS):
-            seen.sizes[i][tensor] = elements_but_one(seen, i, tensor, -1)
-        seen.fills[i] = fill_of(seen, i) if i < memories else 0.0
+            seen.sizes[i][tensor] = elements(seen, i, tensor)
+        seen.fills[i] = fill_of(seen, i) if i < seen.problem.memories else 0.0
 
 
 @part

@@ -140,7 +140,6 @@ Seen: Any = _record(
     steps=("i8", (LEVELS, D)),
     scale=("i8", D),
     sizes=("f8", (LEVELS + 1, TENSORS)),
-    rest=("f8", (LEVELS, TENSORS)),
     fills=("f8", LEVELS + 1),
     logs=("f8", LOGS),
     problem=ProblemRow,
@@ -153,7 +152,6 @@ Seen: Any = _record(
 - `units` along each dimension below a memory, `outside`: all units above an instance of it;
 - `box`: what an instance of a memory works on; `steps` of the loops that bring its boxes;
 - `scale`: clusters along each dimension, which L2's tile counts by;
-- `sizes`: elements of each tensor in a memory; `rest`: those but for the factor of a dimension;
-  `fills`: share of a memory that tensors take;
+- `sizes`: elements of each tensor in a memory; `fills`: share of it that these take;
 - `logs`: see `log_of`.
 """
