@@ -146,6 +146,16 @@ def test_no_feasible_mapping_is_exit_code_1_with_the_reasons(tmp_path: Path) -> 
     assert not folder.exists()
 
 
+def test_a_proof_without_a_mapping_loses_no_answer(tmp_path: Path, monkeypatch: Any) -> None:
+    words = "search -l mlp.2 --l1-bytes 8 --method random --budget 1 --seed 4 --certificate"
+    assert "the proof found one" in refused(words, f"{tmp_path}/a.cert", code=1)
+    ended = baselines.Proof(None, float("inf"), 0.0, "timeout")
+    monkeypatch.setattr(baselines, "prove", lambda *_, **__: ended)
+    err = refused(words, f"{tmp_path}/b.cert", code=1)
+    assert "b.cert is not written: proof: it ended (timeout)" in err
+    assert "no feasible mapping of mlp.fc3 in 1 samples" in err
+
+
 def test_ctrl_c_leaves_json_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     stopping(monkeypatch, 500)
     found = search_json("--budget", "1000000")
