@@ -343,7 +343,15 @@ class MappingBatch:
         Args:
             mappings: At least one mapping; all or none with `num_pes`.
             extents: Extents of the layer in the order ``KCYXRSNG`` (:attr:`Layer.extents`).
+
+        Raises:
+            MappingError: One is of a list of levels, or only some have `num_pes`.
         """
+        if not all(isinstance(mapping, Mapping) for mapping in mappings):
+            raise MappingError(
+                "mappings: got an entry for each level, expected orders, parallel, tiles and "
+                "cluster_size, as the chip has no list of levels"
+            )
         chosen = [m.num_pes for m in mappings]
         if len({n is None for n in chosen}) > 1:
             raise MappingError("mappings: num_pes is set in some and missing in others")

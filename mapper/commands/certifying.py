@@ -24,7 +24,7 @@ CHECK = "check it with mapper validate --certificate"
 
 def certify_layer(found: Found, standing: Standing | None, path: Path, after: After) -> None:
     """Write the certificate of a layer; nothing after Ctrl-C."""
-    from mapper.certificate import write_certificate
+    from mapper.certificate import CertificateError, write_certificate
 
     if found.interrupted or (standing is not None and standing.status == "interrupted"):
         tell(f"{path} is not written: Ctrl-C ended the proof")
@@ -34,6 +34,9 @@ def certify_layer(found: Found, standing: Standing | None, path: Path, after: Af
     except KeyboardInterrupt:
         tell(f"{path} is not written: Ctrl-C")
         raise
+    except CertificateError as error:  # the answer, or that there is none, is told all the same
+        tell(f"{path} is not written: {error}")
+        return
     write_certificate(path, certificate)
     tell(f"wrote {path} ({path.stat().st_size:,} B); {CHECK}")
 

@@ -194,10 +194,11 @@ def _print(
     )
     if correlation.constant:
         say(f"constant among them: {', '.join(correlation.constant)}")
-    strength = np.abs(np.triu(correlation.matrix, 1))
+    rows, columns = np.triu_indices(len(correlation.names), 1)
+    strength = np.abs(correlation.matrix[rows, columns])
     pairs = []
-    for place in np.argsort(-strength, axis=None, kind="stable")[:8]:
-        i, j = np.unravel_index(place, strength.shape)
+    for place in np.argsort(-strength, kind="stable")[:8]:
+        i, j = rows[place], columns[place]
         names = f"{correlation.names[i]}, {correlation.names[j]}"
         pairs.append(
             {"pair of parameters": names, "correlation": f"{correlation.matrix[i, j]:+.2f}"}
@@ -208,8 +209,8 @@ def _print(
         {"agent": number, "parameters": ", ".join(agent)}
         for number, agent in enumerate(assignment.agents)
     ]
-    columns = [Column.lasting("agent"), Column.name("parameters")]
-    print_rows(f"\n{len(assignment)} agents", agents, "", columns)
+    shown = [Column.lasting("agent"), Column.name("parameters")]
+    print_rows(f"\n{len(assignment)} agents", agents, "", shown)
     heights = tree.links[:, 2]
     say(
         f"\nmerges at distances {heights[0]:.2f} to {heights[-1]:.2f}; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,9 +16,10 @@ from mapper.commands.options import (
 )
 from mapper.commands.problem_options import NamedChip
 from marl_common import AsJson, takes_records
-from marl_runs import print_json
+from marl_runs import print_json, tell
 
 if TYPE_CHECKING:
+    from cost_models import CostModel
     from mapper.export.export_source import ExportSource
 
 Source = Annotated[
@@ -38,7 +40,8 @@ def diff(
     """Print what differs between two mappings of a layer, and what each difference costs.
 
     Each row is a part of the mapping's file, and what the first mapping costs with this part of the
-    second alone. Exit code 1: one of the two does not fit the chip.
+    second alone, by the cost model of the folders' searches. Exit code 1: one of the two does not
+    fit the chip.
     """
     from mapper.explaining.mapping_changes import changes_between
 
@@ -48,7 +51,11 @@ def diff(
         raise OptionError(
             f"{second}: is of another layer or chip than {first}; expected two mappings of one"
         )
-    found = changes_between(one.layer, one.chip, (one.mapping, other.mapping), objective)
+    searched = [
+        source for path, source in zip((first, second), sources, strict=True) if path.is_dir()
+    ]
+    model = _model_of(searched, second)
+    found = changes_between(one.layer, one.chip, (one.mapping, other.mapping), objective, model)
     if as_json:
         from mapper.show.cost import cost_values
 
@@ -66,6 +73,30 @@ def diff(
         print_changes((str(first), str(second)), found, objective)
     if not all(cost.feasible for cost in found.costs):
         raise typer.Exit(1)
+
+
+def _model_of(searched: Sequence[ExportSource], second: Path) -> CostModel | None:
+    """The cost model of the folders' searches; None where there is no folder.
+
+    Raises:
+        OptionError: They have two.
+    """
+    from cost_models import RetiredOptionError, load
+
+    models = [(source.cost_model, source.cost_model_options) for source in searched]
+    if not models:
+        return None
+    name, options = models[0]
+    if models[-1] != models[0]:
+        raise OptionError(
+            f"{second}: was searched under another cost model, or other options of it; expected "
+            f"the same, or --layer with {second}/mapping.yaml"
+        )
+    try:
+        return load(name, **options)
+    except RetiredOptionError as error:
+        tell(f"warning: {error}; priced by {name}'s defaults")
+        return load(name)
 
 
 def _source(path: Path, layer: str | None, accelerator: str) -> ExportSource:

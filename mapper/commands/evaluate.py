@@ -98,29 +98,25 @@ def _models(name: str, no_guard: bool) -> dict[str, CostModel]:
 
 
 def _evaluated(pair: Pair, chip: Chip, models: dict[str, CostModel]) -> dict[str, Cost]:
-    """Costs by model; of several models, one that cannot take the layer is left out."""
-    from cost_models import CostModelError
+    """Costs by model; of several models, one that cannot take the layer is left out.
+
+    Raises:
+        MappingError: It is no mapping of the chip.
+        CostModelError: A single model cannot take the layer.
+    """
+    from cost_models import CostModelError, check_depth
 
     layer, mapping = pair
     costs = {}
     for name, model in models.items():
         try:
-            costs[name] = _cost(model, layer, chip, mapping)
+            check_depth(model, chip)
+            costs[name] = model.evaluate(layer, chip, mapping)  # type: ignore[arg-type]
         except CostModelError as error:
             if len(models) == 1:
                 raise
             tell(f"{name} is left out: {error}")
     return costs
-
-
-def _cost(model: CostModel, layer: Layer, chip: Chip, mapping: Given) -> Cost:
-    from cost_models import CostModelError, MappingError, check_depth
-
-    check_depth(model, chip)
-    try:
-        return model.evaluate(layer, chip, mapping)  # type: ignore[arg-type]
-    except MappingError as error:
-        raise CostModelError(str(error)) from None
 
 
 def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Chip) -> None:
@@ -165,12 +161,15 @@ def _comparison_values(
 
 
 def _mapping_values(layer: Layer, mapping: Given) -> dict[str, Any]:
-    from cost_models import ChainMapping, Mapping
+    from cost_models import ChainMapping, Mapping, MappingError
 
     if isinstance(mapping, ChainMapping):
         return {"mapping": mapping.to_dict(), "dataflow": None}
     if isinstance(mapping, Mapping):
-        dataflow = str(mapping.dataflow(layer)) if mapping.has_directives else None
+        try:
+            dataflow = str(mapping.dataflow(layer))
+        except MappingError:  # MAESTRO has no words for it
+            dataflow = None
         return {"mapping": mapping.to_dict(), "dataflow": dataflow}
     return {"mapping": None, "dataflow": str(mapping)}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.commands.options import OptionError, accelerator_of, picture_file
+from mapper.commands.options import OptionError, chip_of, picture_file
 from mapper.commands.problem_options import LayerObjective, NamedChip
 from mapper.commands.work_options import StoreOption
 from marl_common import LARGEST_SEED, AsJson, engineering, option, takes_records
@@ -123,7 +123,7 @@ def _explain_proposal(
     from mapper.show.decision_table import print_decisions
 
     layer = layers.parse(asked.layer or "")
-    problem = Problem(layer, accelerator_of(accelerator), asked.objective)
+    problem = Problem(layer, chip_of(accelerator), asked.objective)
     agents = agents_of(by.pretrained, problem.cost_model.name)
     if agents is None:
         raise OptionError(
@@ -133,6 +133,10 @@ def _explain_proposal(
     for doubt in doubts_of(by.pretrained, problem):
         tell(f"warning: {doubt}")
     mapping, choices = best_decisions(agents, problem, np.random.default_rng(by.seed))
+    if not problem.feasible_samples:
+        why = problem.why_empty() or "expected a larger chip, or `mapper search`"
+        tell(f"error: none of {problem.samples} proposals is feasible: {why}")
+        raise typer.Exit(1)
     if as_json:
         print_json({"mapping": mapping.to_dict(), "decisions": [asdict(c) for c in choices]})
         return

@@ -105,7 +105,7 @@ def _network_row(name: str) -> dict[str, Any]:
 
 
 def _layer_row(layer: Layer) -> dict[str, Any]:
-    fields = ("K", "C", "Y", "X", "R", "S", "stride", "N", "groups")
+    fields = ("K", "C", "Y", "X", "R", "S", "stride", "dilation", "N", "groups")
     return {
         "name": layer.name,
         "kind": str(layer.kind),

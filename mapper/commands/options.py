@@ -86,26 +86,6 @@ def picture_file(flag: str, path: Path) -> Path:
     return path
 
 
-def accelerator_of(text: str) -> Accelerator:
-    """The accelerator of L2 and L1 that a name or file gives.
-
-    Args:
-        text: As ``--accelerator`` takes it.
-
-    Raises:
-        AcceleratorError: The text names no accelerator, or it is a list of levels.
-    """
-    from cost_models import Accelerator, AcceleratorError
-
-    chip = chip_of(text)
-    if not isinstance(chip, Accelerator):
-        raise AcceleratorError(
-            f"accelerator {text}: a list of levels, and this takes chips of two, L2 and L1; "
-            "`mapper evaluate` and `mapper search` take any"
-        )
-    return chip
-
-
 def chip_of(
     text: str, sets: Sequence[str] = (), overrides: Mapping[str, str | None] | None = None
 ) -> Accelerator | Chain:

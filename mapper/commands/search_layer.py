@@ -31,6 +31,7 @@ def search_layer(
     `after` is the proof that says how far the answer is from the optimum. Without `store` the
     search runs here and nothing is kept of it but what `out` holds.
     """
+    from mapper.results.result_files import DATAFLOW, MANIFEST, MAPPING
     from mapper.show.search_result import print_nothing_found, print_result, result_values
 
     problem = run.problem.build()
@@ -66,8 +67,8 @@ def search_layer(
         print_nothing_found(found, standing)
         raise typer.Exit(1)
     if out is not None:
-        directives = ", mapping.m" if found.best[0].has_directives else ""
-        tell(f"wrote {out}/mapping.yaml{directives}, manifest.json")
+        directives = f", {DATAFLOW}" if (out / DATAFLOW).exists() else ""
+        tell(f"wrote {out}/{MAPPING}{directives}, {MANIFEST}")
 
 
 def _effort(run: SearchRun) -> str:

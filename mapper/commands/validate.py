@@ -53,6 +53,10 @@ def validate(
 
         validate_certificate(certificate, as_json)
         return
+    if run is not None and Path(run).is_file():
+        raise OptionError(
+            f"{run}: is a file, expected a run; give --certificate, --bench or --store before it"
+        )
     _validate_store(store, run, as_json)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +66,7 @@ class ComparedRun:
         curve: Every improvement ``(n, best so far)``.
         bound: Physical lower bound of the objective, or None.
         proved: Whether `best` is the proven optimum of the space.
+        problem: Fingerprint of the problem, see :func:`fingerprint`.
     """
 
     board: Board
@@ -80,6 +82,7 @@ class ComparedRun:
     curve: tuple[tuple[int, float], ...] = ()
     bound: float | None = None
     proved: bool = False
+    problem: str = ""
 
     @property
     def finished(self) -> bool:
@@ -87,8 +90,8 @@ class ComparedRun:
         return self.state == RunStatus.FINISHED
 
 
-Optima = dict[tuple[str, str, ComparedCase], float]
-"""Proven optima by cost model, accelerator and case."""
+Optima = dict[str, float]
+"""Proven optima by the fingerprint of their problem."""
 
 
 def collect(plan: Plan, store: Store) -> list[ComparedRun]:
@@ -130,12 +133,29 @@ def of_stored(run: StoredRun) -> ComparedRun:
         curve=curve,
         bound=result.get("bound"),
         proved=bool(result.get("proves_optimum")),
+        problem=fingerprint(run.spec["problem"]),
     )
 
 
 def _missing(run: SearchRun, note: str) -> ComparedRun:
-    place = place_of(run.problem.to_dict(), run.budget)
-    return ComparedRun(*place, method=run.label, seed=run.seed, state="missing", note=note)
+    problem = run.problem.to_dict()
+    return ComparedRun(
+        *place_of(problem, run.budget), method=run.label, seed=run.seed, state="missing", note=note,
+        problem=fingerprint(problem),
+    )  # fmt: skip
+
+
+def fingerprint(problem: Mapping[str, Any]) -> str:
+    """What tells a problem from all others, whatever it, its layer and its chip are called.
+
+    Args:
+        problem: As :meth:`ProblemSpec.to_dict` gives it.
+    """
+    given: dict[str, Any] = plain(dict(problem))
+    parts = {name: value for name, value in given.items() if not name.endswith("_name")}
+    for name in ("layer", "accelerator"):
+        parts[name] = {field: value for field, value in parts[name].items() if field != "name"}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, ComparedCase]:
@@ -177,8 +197,7 @@ def optima(entries: Iterable[ComparedRun]) -> Optima:
     found: Optima = {}
     for entry in entries:
         if entry.proved and entry.finished and entry.best is not None:
-            place = (entry.board.cost_model, entry.board.accelerator, entry.case)
-            found[place] = min(entry.best, found.get(place, entry.best))
+            found[entry.problem] = min(entry.best, found.get(entry.problem, entry.best))
     return found
 
 

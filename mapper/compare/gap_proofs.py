@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mapper.compare.entry import Optima, place_of
+from mapper.compare.entry import Optima, fingerprint
 from mapper.compare.plan import Plan
 from mapper.search.problem_spec import ProblemSpec
 from mapper.search.search_run import SearchRun
@@ -31,8 +31,7 @@ def library_optima(problems: Iterable[Mapping[str, Any]]) -> Optima:
         except (OptimaError, ValueError, KeyError, TypeError):
             continue
         if known is not None and known.proven:
-            board, case = place_of(dict(data), 0)
-            found[board.cost_model, board.accelerator, case] = known.value
+            found[fingerprint(data)] = known.value
     return found
 
 

@@ -118,8 +118,8 @@ class Summary:
         """The proven optimum, or else the physical bound, with which of the two it is."""
         mine = [entry for entry in self.entries if entry.case == case]
         proven = [e.best for e in mine if e.finished and e.proved and e.best is not None]
-        elsewhere = self._optima.get((self.board.cost_model, self.board.accelerator, case))
-        proven += [] if elsewhere is None else [elsewhere]
+        problems = {entry.problem for entry in mine}
+        proven += [self._optima[problem] for problem in problems if problem in self._optima]
         if proven:
             return min(proven), "optimum"
         bounds = [entry.bound for entry in mine if entry.bound is not None]

@@ -12,7 +12,7 @@ from cost_models import ChainMapping, Cost, MappingError, load, mapping_from
 from maestro_env import Objective
 
 if TYPE_CHECKING:
-    from cost_models import Accelerator, Chain, Mapping
+    from cost_models import Accelerator, Chain, CostModel, Mapping
     from layers import Layer
 
 Part = tuple[str | int, ...]
@@ -63,6 +63,7 @@ def changes_between(
     chip: Accelerator | Chain,
     mappings: tuple[Mapping | ChainMapping, Mapping | ChainMapping],
     objective: str = "edp",
+    model: CostModel | None = None,
 ) -> Changes:
     """Compare two mappings part by part.
 
@@ -71,15 +72,16 @@ def changes_between(
         chip: The chip.
         mappings: The two.
         objective: By which parts are priced.
+        model: The cost model; None for the exact one.
 
     Raises:
         MappingError: One is no mapping of the chip, or their entries are of other levels.
         ObjectiveError: The objective is not known.
     """
-    minimised, model = Objective.parse(objective), load("exact")
+    minimised, priced_by = Objective.parse(objective), model or load("exact")
 
     def priced(mapping: Any) -> tuple[Cost, float]:
-        cost = model.evaluate(layer, chip, mapping)  # type: ignore[arg-type]
+        cost = priced_by.evaluate(layer, chip, mapping)  # type: ignore[arg-type]
         figures = (getattr(cost, name) for name in minimised.figures)
         return cost, math.prod(figures) if cost.feasible else math.inf
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping as MappingABC
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,15 @@ class ExportSource:
         layer: The layer.
         chip: The chip.
         mapping: The mapping.
+        cost_model: Name of the cost model that it was searched under.
+        cost_model_options: That model's options.
     """
 
     layer: Layer
     chip: Accelerator | Chain
     mapping: Mapping | ChainMapping
+    cost_model: str = "exact"
+    cost_model_options: MappingABC[str, Any] = field(default_factory=dict)
 
 
 def of_folder(folder: Path) -> ExportSource:
@@ -36,7 +41,7 @@ def of_folder(folder: Path) -> ExportSource:
         ExportError: The folder holds none.
         MappingError: Its mapping cannot be read.
     """
-    from cost_models import chip_from
+    from cost_models import EARLIER_OPTIONS, chip_from
     from mapper.results.result_files import MANIFEST, MAPPING, read_any_mapping
     from mapper.search.problem_spec import layer_of
 
@@ -51,9 +56,11 @@ def of_folder(folder: Path) -> ExportSource:
         problem: dict[str, Any] = data["problem"]
         layer = layer_of(problem["layer_fields"])
         chip = chip_from(problem["accelerator"])
+        model = problem["cost_model"]
     except (KeyError, TypeError) as error:
         raise ExportError(f"{manifest}: {error}; it is damaged") from None
-    return ExportSource(layer, chip, read_any_mapping(folder / MAPPING))
+    options = problem.get("cost_model_options") or EARLIER_OPTIONS.get(model, {})
+    return ExportSource(layer, chip, read_any_mapping(folder / MAPPING), model, options)
 
 
 def of_run(location: str, run: str) -> ExportSource:
@@ -75,4 +82,7 @@ def of_run(location: str, run: str) -> ExportSource:
             f"run {run!r}: {stored.name} holds no mapping; `mapper runs list` shows the searches"
         )
     spec = ProblemSpec.from_dict(stored.spec["problem"])
-    return ExportSource(spec.layer, spec.accelerator, mapping_from(result["best_mapping"]))
+    mapping = mapping_from(result["best_mapping"])
+    return ExportSource(
+        spec.layer, spec.accelerator, mapping, spec.cost_model, spec.cost_model_options
+    )

@@ -167,7 +167,7 @@ def check_feasible(source: ExportSource, double_buffer: bool = True) -> None:
 
     Args:
         source: The mapping.
-        double_buffer: Whether what the chip can hold twice is held twice.
+        double_buffer: Whether what the chip can hold twice is held twice, where its search did so.
 
     Raises:
         ExportError: It has none; says why.
@@ -175,7 +175,8 @@ def check_feasible(source: ExportSource, double_buffer: bool = True) -> None:
     """
     chip: Any = source.chip
     mapping: Any = source.mapping
-    cost = load("exact", double_buffer=double_buffer).evaluate(source.layer, chip, mapping)
+    twice = double_buffer and source.cost_model_options.get("double_buffer", True)
+    cost = load("exact", double_buffer=twice).evaluate(source.layer, chip, mapping)
     if cost.infeasible is not None:
         raise ExportError(
             f"mapping: it is infeasible on this chip: {cost.infeasible.message}; give one that fits"

@@ -6,8 +6,8 @@ import re
 
 from pydantic import Field
 
-from cost_models import Accelerator, Mapping, print_network
-from layers import LayerKind
+from cost_models import Accelerator, Mapping, MappingError, print_network
+from layers import Layer, LayerKind
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError
 from mapper.export.tagged_yaml import ToolNode
@@ -27,11 +27,12 @@ class MaestroHardware(ToolNode):
 
 
 def maestro_files(source: ExportSource) -> dict[str, str]:
-    """``hw.m`` and ``mapping.m``, which has a layer for each matrix of a batched product.
+    """``hw.m`` and ``mapping.m``, see :func:`maestro_network`.
 
     Raises:
         ExportError: The chip is a list of levels.
-        MappingError: MAESTRO's directives have no words for the mapping.
+        DataflowError: MAESTRO's language has no words for the layer.
+        MappingError: It has none for the mapping.
     """
     layer, chip, mapping = source.layer, source.chip, source.mapping
     if not isinstance(chip, Accelerator) or not isinstance(mapping, Mapping):
@@ -39,11 +40,7 @@ def maestro_files(source: ExportSource) -> dict[str, str]:
             "--to maestro: MAESTRO has the levels L2 and L1, and this is a list of levels; "
             "expected --to zigzag, timeloop or accelforge"
         )
-    name = re.sub(r"\W+", "_", layer.name).strip("_") or "layer"
-    names = [name]
-    if layer.kind is LayerKind.GEMM and layer.N > 1:
-        names = [f"{name}_{matrix}" for matrix in range(layer.N)]
-    flow = mapping.dataflow(layer)
+    network = maestro_network(layer, mapping)
     plain = chip.in_elements()
     hardware = MaestroHardware(
         num_pes=mapping.num_pes or plain.num_pes,
@@ -53,7 +50,23 @@ def maestro_files(source: ExportSource) -> dict[str, str]:
         offchip_bw_cstr=plain.offchip_bw or OPEN,
     )
     lines = [f"{name}: {value}" for name, value in hardware.model_dump().items()]
-    return {
-        "hw.m": "\n".join(lines) + "\n",
-        "mapping.m": print_network([(layer.renamed(each), flow) for each in names], name=name),
-    }
+    return {"hw.m": "\n".join(lines) + "\n", "mapping.m": network}
+
+
+def maestro_network(layer: Layer, mapping: Mapping) -> str:
+    """A layer with its mapping as a network of MAESTRO, which has a layer for each matrix.
+
+    Raises:
+        DataflowError: MAESTRO's language has no words for the layer.
+        MappingError: It has none for the mapping.
+    """
+    name = re.sub(r"\W+", "_", layer.name).strip("_") or "layer"
+    flow, names = mapping.dataflow(layer), [name]
+    if layer.kind is LayerKind.GEMM and layer.N > 1:
+        if any(directive.dim == "N" for directive in flow.directives):
+            raise MappingError(
+                "mapping: it works on several matrices at a time, and MAESTRO has a layer for "
+                "each; expected N outermost, one at a time and on no units"
+            )
+        names = [f"{name}_{matrix}" for matrix in range(layer.N)]
+    return print_network([(layer.renamed(each), flow) for each in names], name=name)

@@ -31,6 +31,8 @@ from marl_runs import ray_session
 
 EPISODE = 16
 """Samples an episode; RLlib's bookkeeping grows with the number of finished episodes."""
+ENVIRONMENT = "rllib-multi-agent-env-v0"
+"""What RLlib registers each algorithm's environment as."""
 
 
 class ChoosingEnv(MultiAgentEnv):
@@ -158,6 +160,7 @@ def _train(world: ChoosingEnv, key: str, config: RllibConfig, seed: int) -> None
             raise
     finally:
         algorithm.stop()
+        gymnasium.registry.pop(ENVIRONMENT, None)  # the next one's would warn that it is there
         _forget(Path(algorithm.logdir))
 
 

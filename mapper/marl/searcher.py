@@ -39,6 +39,9 @@ class Marl(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("torch", self.name, "rl")
+        if problem.space.size == 1:  # nothing for an agent to choose
+            problem.evaluate(problem.space.sample(1, rng))
+            return
         if self.config.learner == "rllib":
             _on_rllib(problem, RllibConfig.of(self.config), rng)
             return
@@ -84,6 +87,9 @@ class MarlRllib(BaseSearcher):
     config: RllibConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
+        if problem.space.size == 1:
+            problem.evaluate(problem.space.sample(1, rng))
+            return
         _on_rllib(problem, self.config, rng)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import layers
-from cost_models import ChainMapping, Mapping, MappingError, mapping_from, print_network
+from cost_models import ChainMapping, DataflowError, Mapping, MappingError, mapping_from
 from marl_common import errors_named, read_yaml
 from marl_runs import json_text, plain
 
@@ -28,7 +27,7 @@ def write_result(folder: Path, found: Found) -> None:
     """Write the files of a search that found a mapping; nothing where it found none.
 
     Each file is whole or not there, and the manifest comes last; `DATAFLOW` is left out where
-    MAESTRO's directives have no words for the mapping.
+    MAESTRO has no words for the mapping or the layer.
 
     Raises:
         OSError: The folder cannot be written to.
@@ -36,17 +35,16 @@ def write_result(folder: Path, found: Found) -> None:
     if found.best is None:
         return
     mapping, layer = found.best[0], found.problem.layer
-    named = layer.renamed(re.sub(r"\W+", "_", layer.name).strip("_") or "layer")
     files = {
         MAPPING: yaml.safe_dump(mapping.to_dict(), sort_keys=False, default_flow_style=None),
         MANIFEST: json_text(search_manifest(found)) + "\n",
     }
     folder.mkdir(parents=True, exist_ok=True)
-    if mapping.has_directives:
-        directives = print_network([(named, mapping.dataflow(layer))], name=named.name)
-        files = {DATAFLOW: directives, **files}
-    else:
+    directives = _directives(layer, mapping)
+    if directives is None:
         (folder / DATAFLOW).unlink(missing_ok=True)  # an earlier result's
+    else:
+        files = {DATAFLOW: directives, **files}
     staging = Path(tempfile.mkdtemp(prefix=".mapper-", dir=folder))
     try:
         for name, text in files.items():
@@ -56,6 +54,16 @@ def write_result(folder: Path, found: Found) -> None:
             os.replace(staging / name, folder / name)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _directives(layer: layers.Layer, mapping: Mapping | ChainMapping) -> str | None:
+    """The mapping as MAESTRO's language has it; None where it has no words for it."""
+    from mapper.export.maestro_files import maestro_network
+
+    try:
+        return maestro_network(layer, mapping) if isinstance(mapping, Mapping) else None
+    except (DataflowError, MappingError):
+        return None
 
 
 def search_manifest(found: Found) -> dict[str, Any]:

@@ -108,10 +108,17 @@ class SearchFields(_Stored):
     versions: dict[Text, Text]
 
 
+class ChainProofFields(ProofFields):
+    """How far a proof on a list of levels came."""
+
+    mapping: ChainMappingFields | None  # type: ignore[assignment]  # of another depth
+
+
 class ChainResultFields(ResultFields):
     """What a search on a list of levels found."""
 
-    best_mapping: ChainMappingFields | None = None  # type: ignore[assignment]  # of another depth
+    best_mapping: ChainMappingFields | None = None  # type: ignore[assignment]  # likewise
+    proof: ChainProofFields | None = None
 
 
 class ChainSearchFields(SearchFields):
@@ -127,7 +134,12 @@ def check_search(run: StoredRun) -> ResultFields:
         StoreError: A field is unknown, missing or of another type; names its path.
     """
     data = {"spec": run.spec, "result": run.result, "versions": run.versions}
-    found = (run.result or {}).get("best_mapping")
-    deep = isinstance(found, dict) and "levels" in found
+    found = run.result or {}
+    proof = found.get("proof")
+    mappings = (
+        found.get("best_mapping"),
+        proof.get("mapping") if isinstance(proof, dict) else None,
+    )
+    deep = any(isinstance(mapping, dict) and "levels" in mapping for mapping in mappings)
     model = ChainSearchFields if deep else SearchFields
     return read_fields(model, data, f"run {run.id}", StoreError).result

@@ -91,9 +91,13 @@ class Proxy(BaseSearcher):
 
 
 def _cheap(problem: Problem, share: float = 1.0) -> Problem:
-    """The same problem priced by `exact`, with a share of L1 and L2 where they are limited."""
+    """The same problem priced by `exact`, with a share of L1 and L2 where they are limited.
+
+    A chip without limits has no area: where that is the aim, all of L1 and L2 is the most there is.
+    """
     chip, limits = problem.accelerator, dict(problem.limits)
-    if not isinstance(chip, Chain) and share > 1:
+    has_area = "area_um2" in problem.objective.figures
+    if not isinstance(chip, Chain) and share > 1 and not has_area:
         chip = replace(chip, **dict.fromkeys(ROOMS))
         limits = {name: limit for name, limit in limits.items() if name[4:] not in ROOMS}
     elif share < 1:

@@ -133,6 +133,9 @@ def print_nothing_found(found: Found, standing: Standing | None = None) -> None:
         tell(f"error: no feasible mapping of {name} in {samples:,} samples; most often:")
     for share, reason in common_reasons(problem):
         tell(f"  {share:.0%}: {reason}")
+    if standing is not None and standing.mapping is not None:
+        value = engineering(standing.value, problem.objective.unit, digits=4)
+        tell(f"the proof found one, of {value}: give --method auto")
 
 
 def common_reasons(problem: Problem, samples: int = 512) -> list[tuple[float, Infeasible]]:

@@ -45,7 +45,7 @@ from tests.mapper.certificates import (
     in_problem,
     spec_of,
 )
-from tests.mapper.commands import printed, said
+from tests.mapper.commands import printed, refused, said
 
 TERMS = {
     *(f"mapper.staying.{name}" for name in ("network_result", "placement", "rooms", "shape_facts")),
@@ -273,6 +273,7 @@ def test_the_checker_runs_nothing_of_the_solver() -> None:
 def test_the_command_line_writes_and_checks_certificates(tmp_path: Path) -> None:
     path = tmp_path / "proof.cert"
     assert f"wrote {path}" in said(f"search -l mobilenetv2.2 --certificate {path}")[2]
+    assert "give --certificate" in refused(f"validate {path}")
     checked = printed(f"validate --certificate {path}")
     assert "mobilenetv2.2 on edge: 2.14493 J·cycles is the optimum" in checked
     assert "together all 32,645,423,482,011,648 mappings" in checked

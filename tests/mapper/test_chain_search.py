@@ -74,6 +74,14 @@ def test_stores_hold_chips_and_mappings_of_any_depth(chip: str, tmp_path: Path) 
         assert not verdict.holds
 
 
+def test_a_stored_proof_on_a_list_of_levels_holds(tmp_path: Path) -> None:
+    words = f"search -l gemm:M=2,N=4,K=4 -a simba --method optimal --store {tmp_path}/a.sqlite"
+    assert json_of(words)["proof"]["optimal"]
+    with Store.open(tmp_path / "a.sqlite") as store:
+        (verdict,) = validate(store)
+        assert verdict.holds, verdict.fault
+
+
 def test_clusters_name_parameters_by_level(tmp_path: Path) -> None:
     words = "cluster --layer resnet18.5 -a nvdla-cacc --samples 300 --top 30 --agents 3"
     printed(f"{words} --out {tmp_path}")

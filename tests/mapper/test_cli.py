@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from mapper import cli
 from mapper.commands.compare import compare
 from marl_common.command_line import load_command
-from tests.mapper.commands import printed
+from tests.mapper.commands import json_of, printed
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -37,6 +37,16 @@ def test_options_of_comparisons_are_documented() -> None:
     text = (DOCS / "compare.md").read_text(encoding="utf-8")
     for name in set(signature(compare).parameters) - {"parser_context"}:
         assert "--" + {"sets": "set"}.get(name, name).replace("_", "-") in text
+
+
+def test_shapes_that_differ_in_dilation_are_told_apart(tmp_path: Path) -> None:
+    path, line = (
+        tmp_path / "net.yaml",
+        "{name: NAME, kind: conv, K: 4, C: 4, Y: 9, X: 9, R: 3, S: 3",
+    )
+    path.write_text(f"layers:\n- {line}, dilation: 2}}\n- {line.replace('NAME', 'b')}}}\n")
+    rows = json_of(f"layers {path} --distinct")
+    assert [row["dilation"] for row in rows] == [2, 1]
 
 
 def test_version() -> None:

@@ -270,3 +270,10 @@ def test_a_file_of_another_space_is_refused(tmp_path):
         resolve(str(path), problem)
     Assignment.single(("outer_order", "outer_tile_G")).save(path)
     assert resolve(str(path), problem).agents[0] == ("outer_order",)
+
+
+def test_the_command_correlates_no_parameter_with_itself():
+    out = printed("cluster --layer gemm:M=2,N=1,K=1 --samples 20 --agents 2")
+    rows = out.partition("correlation\n")[2].partition("\n\n")[0].splitlines()
+    pairs = [set(row.replace(",", "").split()[:2]) for row in rows]
+    assert [len(pair) for pair in pairs] == [2, 2, 2]

@@ -59,3 +59,21 @@ def test_raw_figures_of_the_maestro_model() -> None:
     found = json_of(f"{LAYER} --no-guard --cost-model maestro")
     assert found["costs"]["maestro"]["feasible"]
     assert "exact" in refused(f"{LAYER} --no-guard --cost-model exact")
+
+
+def test_a_mapping_that_directives_have_no_words_for_has_a_cost_as_json() -> None:
+    """Units take K, which a depthwise layer has not."""
+    found = json_of(f"evaluate -l dsconv:C=32,Y=9,X=9,R=3,S=3 --l1-bytes none --mapping {MAPPING}")
+    assert found["dataflow"] is None
+    assert found["costs"]["exact"]["macs"] == 32 * 7 * 7 * 9
+
+
+@pytest.mark.parametrize("model", ["exact", "maestro", "all"])
+def test_a_mapping_of_another_kind_of_chip_is_refused(model: str) -> None:
+    """By all models alike: it is no model's fault."""
+    deep = EXAMPLES / "three_levels_mapping.yaml"
+    words = f"evaluate -l mobilenetv2.2 --cost-model {model}"
+    code, _, err = said(f"{words} --mapping {deep}")
+    assert (code, "got an entry for each level" in err) == (2, True)
+    code, _, err = said(f"{words} --mapping {MAPPING} -a simba")
+    assert (code, "list of levels" in err) == (2, True)

@@ -49,6 +49,14 @@ def test_rows_stand_agent_by_agent(problem):
     assert {row["parameter"] for row in rows} == set(names)
 
 
+def test_proposals_are_explained_on_lists_of_levels_and_refused_where_none_fits():
+    found = json_of("explain -l gemm:M=4,N=8,K=16 -a simba")
+    decided = {choice["decision"].partition(".")[0] for choice in found["decisions"]}
+    assert decided & {entry["level"] for entry in found["mapping"]["levels"]}
+    words = "explain -l dsconv:C=11,Y=15,X=4,R=3,S=3 -a gemmini-16"
+    assert "none of 64 proposals is feasible" in refused(words, code=1)
+
+
 def test_the_command_explains_stored_runs(tmp_path):
     store, picture = tmp_path / "runs.sqlite", tmp_path / "evolution.svg"
     words = "compare -l mobilenetv2.7,mlp.2 -o edp -m ga,random --budget 150 --seeds 1 --timeout 0"

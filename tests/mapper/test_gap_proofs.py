@@ -39,6 +39,32 @@ def test_a_comparison_proves_what_the_library_has_not(tmp_path: Path) -> None:
     assert after.methods == ["random"]
 
 
+def test_optima_of_other_problems_of_the_same_name_are_left_alone(tmp_path: Path) -> None:
+    """A store holds proofs under other options, with limits, and of files that were changed."""
+    path, chip = tmp_path / "s.sqlite", tmp_path / "chip.yaml"
+    tiny = f"-l {TINY} -o edp --store {path}"
+    for number, more in enumerate(
+        ("--cost-model exact:energy=maestro", "--limit max_l1_bytes=6", f"-a {chip}")
+    ):
+        chip.write_text(f"num_pes: {1 + number}\nl1_bytes: 512\nl2_bytes: 4096\n")
+        printed(f"search {tiny} --method optimal {more}")
+    chip.write_text("num_pes: 64\nl1_bytes: 512\nl2_bytes: 4096\n")
+    for more in ("", f"-a {chip}"):
+        words = f"{tiny} {more} -m random --budget 40 --seeds 1 --workers 1"
+        printed(f"compare {words} --timeout 0 --format json")
+        plan = make_plan(
+            [TINY],
+            ["edp"],
+            ["random"],
+            budget=40,
+            seeds=1,
+            accelerator=str(chip if more else "edge"),
+        )
+        with Store.open(path) as store:
+            (summary,) = summarise(plan, store)
+        assert summary.floor(summary.cases[0])[1] == "bound"
+
+
 def test_a_model_without_bounds_is_left_alone(tmp_path: Path) -> None:
     plan = make_plan([TINY], ["edp"], ["random"], cost_model="maestro", budget=20, seeds=1)
     with Store.open(str(tmp_path / "s.sqlite")) as store:

@@ -11,7 +11,7 @@ import layers
 from cost_models import Accelerator, ChainMapping, Mapping, MappingError, load, load_chip
 from maestro_env import Problem
 from mapper.explaining.mapping_changes import _parts, _with, changes_between
-from tests.mapper.commands import json_of, printed
+from tests.mapper.commands import json_of, printed, refused
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 LAYER = layers.parse("mobilenetv2.2")
@@ -79,3 +79,17 @@ def test_the_command():
     assert set(said) == {"objective", "values", "costs", "changes"}
     assert {"part", "first", "second", "value", "why"} == set(said["changes"][0])
     assert "the same" in printed("diff 1 1")
+
+
+@pytest.mark.usefixtures("folder")
+def test_folders_are_priced_as_they_were_searched():
+    layer = "conv:K=8,C=32,Y=3,X=3,R=3,S=3"
+    for model in ("maestro", "exact:double_buffer=false"):
+        words = f"search -l {layer} -o energy --cost-model {model} --method random --budget 200"
+        found = json_of(f"{words} --l1-bytes 64 --no-proof --out {model[0]}")
+        assert (
+            json_of(f"diff {model[0]} {model[0]} -o energy")["values"]
+            == [found["best"]["objective"]] * 2
+        )
+    assert "searched under another cost model" in refused("diff m e")
+    printed("export e --to python")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import baselines
-from cost_models import capabilities_of
+from cost_models import Accelerator, capabilities_of
 from maestro_env import BudgetExhausted, Problem, nest_keys
 from mapper.clustering import Assignment, AssignmentError
 from mapper.clustering.library import nearest_layer, stored
@@ -47,6 +47,13 @@ def test_spends_the_budget_to_the_last_sample_and_none_on_a_known_nest(budget):
     mappings, symmetry = counted.space.decode(actions), capabilities_of(counted.cost_model).symmetry
     nests = nest_keys(counted.layer, counted.accelerator, mappings, symmetry)
     assert len(np.unique(nests)) == budget
+
+
+@pytest.mark.parametrize("method", ["marl", "marl-rllib"])
+@pytest.mark.parametrize("chip", ["simba", Accelerator(1)])
+def test_the_only_mapping_of_a_layer_needs_no_agents(method, chip):
+    found = baselines.load(method).search(Problem("gemm:M=1,N=1,K=1", chip, "edp"), 20, 0)
+    assert (found.samples, found.mapping is not None) == (1, True)
 
 
 def test_in_the_papers_mode_repeats_cost_samples_and_agents_see_the_last_mapping():

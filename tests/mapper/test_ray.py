@@ -119,7 +119,7 @@ def test_rllib_learns_what_the_batched_learner_learns(head, tmp_path):
     words += " --option mode=paper --option batch=64 --ray-address auto"
     found = {**environment, "RAY_ADDRESS": address, "PYTHONHASHSEED": "77"}
     done = mapper(found, f"{words} --store {store}")
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["samples"] == 100
     with Store.open(store) as opened:
         np.testing.assert_array_equal(opened.samples(1)[0], actions[:100])

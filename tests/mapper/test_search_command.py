@@ -53,6 +53,17 @@ def test_a_mapping_that_directives_have_no_words_for_is_written_too(tmp_path: Pa
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "mapping.yaml"]
 
 
+def test_a_layer_that_maestro_has_no_words_for_is_written_too(tmp_path: Path) -> None:
+    layers = ("conv:K=4,C=4,Y=9,X=9,R=3,S=3,dilation=2", "gemm:M=4,N=4,K=4,batch=2")
+    for layer, space in zip(layers, ("KCYX", "N"), strict=True):
+        words = f"search -l {layer} --space parallel={space} --out {tmp_path}"
+        found = json_of(words)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.json", "mapping.yaml"]
+        again = json_of(f"evaluate -l {layer} --mapping {tmp_path}/mapping.yaml")
+        assert again["costs"]["exact"]["latency_cycles"] == found["best"]["latency_cycles"]
+        assert "MAESTRO" in refused(f"export {tmp_path} --to maestro --out {tmp_path}")
+
+
 @pytest.mark.parametrize("objective", [*OBJECTIVES, "latency*area"])
 def test_every_objective_has_a_result_not_below_its_bound(objective: str) -> None:
     found = search_json("--objective", objective)
@@ -133,6 +144,16 @@ def test_no_feasible_mapping_is_exit_code_1_with_the_reasons(tmp_path: Path) -> 
     err = refused(SEARCH, "--l1-bytes", "1", "--out", str(folder), code=1)
     assert all(words in err for words in ("no feasible mapping", "L1"))
     assert not folder.exists()
+
+
+def test_a_proof_without_a_mapping_loses_no_answer(tmp_path: Path, monkeypatch: Any) -> None:
+    words = "search -l mlp.2 --l1-bytes 8 --method random --budget 1 --seed 4 --certificate"
+    assert "the proof found one" in refused(words, f"{tmp_path}/a.cert", code=1)
+    ended = baselines.Proof(None, float("inf"), 0.0, "timeout")
+    monkeypatch.setattr(baselines, "prove", lambda *_, **__: ended)
+    err = refused(words, f"{tmp_path}/b.cert", code=1)
+    assert "b.cert is not written: proof: it ended (timeout)" in err
+    assert "no feasible mapping of mlp.fc3 in 1 samples" in err
 
 
 def test_ctrl_c_leaves_json_whole(monkeypatch: pytest.MonkeyPatch) -> None:
