@@ -39,6 +39,8 @@ class Marl(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("torch", self.name, "rl")
+        if _has_one_mapping(problem):
+            return
         if self.config.learner == "rllib":
             _on_rllib(problem, RllibConfig.of(self.config), rng)
             return
@@ -84,7 +86,16 @@ class MarlRllib(BaseSearcher):
     config: RllibConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        _on_rllib(problem, self.config, rng)
+        if not _has_one_mapping(problem):
+            _on_rllib(problem, self.config, rng)
+
+
+def _has_one_mapping(problem: Problem) -> bool:
+    """Evaluate the mapping of a space that has no other, where agents have nothing to choose."""
+    alone = bool((problem.space.nvec == 1).all())
+    if alone:
+        problem.evaluate(problem.space.sample(1, 0))
+    return alone
 
 
 def _on_rllib(problem: Problem, config: RllibConfig, rng: np.random.Generator) -> None:

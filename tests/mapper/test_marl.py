@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import baselines
-from cost_models import capabilities_of
+from cost_models import Accelerator, capabilities_of
 from maestro_env import BudgetExhausted, Problem, nest_keys
 from mapper.clustering import Assignment, AssignmentError
 from mapper.clustering.library import nearest_layer, stored
@@ -47,6 +47,14 @@ def test_spends_the_budget_to_the_last_sample_and_none_on_a_known_nest(budget):
     mappings, symmetry = counted.space.decode(actions), capabilities_of(counted.cost_model).symmetry
     nests = nest_keys(counted.layer, counted.accelerator, mappings, symmetry)
     assert len(np.unique(nests)) == budget
+
+
+@pytest.mark.parametrize("chip", [Accelerator(num_pes=1), "simba"])
+def test_the_one_mapping_of_a_space_is_the_answer(chip):
+    alone = Problem("gemm:M=1,N=1,K=1", chip)
+    result = baselines.load("marl").search(alone, 30, 0)
+    assert result.samples == 1
+    assert result.best_value == alone.look(alone.space.sample(1, 0)).values[0]
 
 
 def test_in_the_papers_mode_repeats_cost_samples_and_agents_see_the_last_mapping():
