@@ -191,8 +191,13 @@ class Layer:
 
     @property
     def shape(self) -> Layer:
-        """The layer without its name: equal for layers that cost the same."""
+        """The layer without its name: equal for layers that compute the same."""
         return replace(self, name="")
+
+    @property
+    def given_shape(self) -> tuple[Layer, int, int]:
+        """The shape, and rows and columns as given: equal for layers of equal cost."""
+        return (self.shape, self.given_y, self.given_x)
 
     @property
     def given_y(self) -> int:

@@ -21,10 +21,7 @@ def distinct(layers: str | Iterable[Layer]) -> tuple[tuple[Layer, int], ...]:
     Raises:
         LayerError: The network is unknown.
     """
-    first: dict[Layer, Layer] = {}
-    counts: dict[Layer, int] = {}
+    found: dict[tuple[Layer, int, int], list[Layer]] = {}
     for layer in network(layers) if isinstance(layers, str) else layers:
-        shape = layer.shape
-        first.setdefault(shape, layer)
-        counts[shape] = counts.get(shape, 0) + 1
-    return tuple((layer, counts[shape]) for shape, layer in first.items())
+        found.setdefault(layer.given_shape, []).append(layer)
+    return tuple((alike[0], len(alike)) for alike in found.values())

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 import layers
 from cost_models import Accelerator, Chain, CostModel
-from layers import Layer
+from layers import Layer, distinct
 from maestro_env.action_space import ActionSpace
 from maestro_env.batched_problem import BatchedProblem
 from maestro_env.checks import ArgumentError, EnvError, check_choice
@@ -101,13 +100,9 @@ def network_worlds(
     """
     definition, worlds = _sorted(arguments, ("layers",))
     sequence = _sequence(layers)
-    shapes: dict[Layer, Problem] = {}
-    for layer in sequence:
-        shape = replace(layer, name="")
-        if shape not in shapes:
-            shapes[shape] = Problem(layer, **definition)
+    problems = {layer.given_shape: Problem(layer, **definition) for layer, _ in distinct(sequence)}
     return BatchedProblem(
-        [shapes[replace(layer, name="")] for layer in sequence],
+        [problems[layer.given_shape] for layer in sequence],
         num_worlds,
         features=True,
         layer_names=[layer.name for layer in sequence],

@@ -31,6 +31,8 @@ WITHOUT_A_LAYER = {
     "If": "a branch that depends on the data",
     "Loop": "a loop whose length depends on the data",
     "Scan": "a loop over an axis; unroll it",
+    "LinearAttention": RECURRENT,
+    "CausalConvWithState": "its taps reach into a state; export it as a convolution of rows",
 } | {
     f"{MICROSOFT}.{name}": "ONNX Runtime's own form; import the model as it was exported"
     for name in (

@@ -36,11 +36,17 @@ WITHOUT_A_LAYER = {
         (
             *("addmv", "addbmm", "inner", "tensordot", "linalg_multi_dot", "chain_matmul"),
             *("matrix_power", "linalg_matrix_power", "bilinear", "_trilinear", "_sparse_mm"),
+            *("linalg_vecdot", "_addmm_activation", "_scaled_mm", "_grouped_mm", "cdist"),
+            *("_scaled_grouped_mm", "_weight_int4pack_mm", "_weight_int8pack_mm", "conv_tbc"),
         ),
         "a product of a form that is not read; write it with matmul",
     ),
 }
 """Operators that have MACs and become no layer, with the reason."""
+WRAPPED = ("wrap_with_set_grad_enabled", "wrap_with_autocast")
+"""Operators that run a part of the graph, under `torch.no_grad()` or `torch.autocast()`."""
+KNOWN_NAMESPACES = ("aten", "prim", "prims", "profiler", "quantized_decomposed")
+"""Namespaces whose operators without a reader have no MACs; Python's own functions have none."""
 
 
 def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
@@ -79,9 +85,29 @@ def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
     for node in program.graph.nodes:
         if node.op == "placeholder" and node.name in given:
             tracer.source(node.name, _size(node))
-        if node.op == "call_function":
-            _read_node(found, node, tracer)
+    _read_nodes(found, program.graph_module, tracer)
     return found.checked(name)
+
+
+def _read_nodes(found: Imported, module: Any, tracer: Tracer) -> None:
+    for node in module.graph.nodes:
+        if node.op == "call_function" and _operator(node) in WRAPPED:
+            _read_wrapped(found, module, node, tracer)
+        elif node.op == "call_function":
+            _read_node(found, node, tracer)
+
+
+def _read_wrapped(found: Imported, module: Any, node: Any, tracer: Tracer) -> None:
+    """Read the part of the graph that a node runs, its operands and results by their own names."""
+    place = next(n for n, one in enumerate(node.args) if getattr(one, "op", "") == "get_attr")
+    part = getattr(module, node.args[place].target)
+    inside = [one for one in part.graph.nodes if one.op == "placeholder"]
+    for own, given in zip(inside, node.args[place + 1 :], strict=True):
+        tracer.follow(own.name, given.name)
+    _read_nodes(found, part, tracer)
+    results = part.graph.output_node().args[0]
+    for reader in node.users:  # each takes one of the results
+        tracer.follow(reader.name, results[reader.args[1]].name)
 
 
 def _check_given(module: Any, inputs: Any) -> None:
@@ -118,6 +144,9 @@ def _read_node(found: Imported, node: Any, tracer: Tracer) -> None:
     operator, name = _operator(node), _name(node)
     if operator in WITHOUT_A_LAYER:
         found.fail(name, f"{operator}: {WITHOUT_A_LAYER[operator]}")
+        return
+    if getattr(node.target, "namespace", "aten") not in KNOWN_NAMESPACES:
+        found.fail(name, f"{operator}: an operator that is not known; it may have MACs")
         return
     reader = READERS.get(operator)
     if reader is None:
@@ -263,7 +292,9 @@ READERS: dict[str, Callable[[Any, str], list[Layer]]] = {
     "convolution": _read_either,
     **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), _read_transposed),
     "linear": _read_linear,
-    **dict.fromkeys(("mm", "bmm", "matmul", "mv", "dot", "vdot"), _read_product),
+    **dict.fromkeys(
+        ("mm", "bmm", "matmul", "mv", "dot", "vdot", "linalg_matmul", "_int_mm"), _read_product
+    ),
     **dict.fromkeys(("addmm", "baddbmm"), _read_added_product),
     "einsum": _read_einsum,
     "scaled_dot_product_attention": _read_attention,

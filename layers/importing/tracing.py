@@ -78,7 +78,8 @@ class Tracer:
             self._at[result] = add_attention(graph, layers[-2:], query, key, value)
             return
         found = [graph.mac(layer, *self._meet(layer, given)) for layer in layers]
-        if before:
+        zeros = bool(shape) and graph.elements(found[0]) < math.prod(shape)  # no tap meets them
+        if before or zeros:
             found = [graph.join(f"{result}:concat", found, shape)]
         self._at[result] = found[0]
 

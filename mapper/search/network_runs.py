@@ -83,10 +83,7 @@ def shapes(network: str) -> list[Shape]:
     Raises:
         LayerError: The network is unknown.
     """
-    found: dict[Layer, list[Layer]] = {}
-    for layer in layers.layers_of(network):
-        found.setdefault(layer.renamed("shape"), []).append(layer)
-    return [Shape(alike[0], len(alike)) for alike in found.values()]
+    return [Shape(*pair) for pair in layers.distinct(layers.layers_of(network))]
 
 
 def plan_network(

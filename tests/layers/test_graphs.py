@@ -136,6 +136,13 @@ def test_modules_of_torch_and_their_onnx_files_are_graphs(tmp_path: Path) -> Non
         assert [places[name] for name in graph.nodes[7].reads] == [6, 5]
 
 
+def test_outputs_that_no_tap_of_a_wide_stride_meets_are_part_of_the_tensor() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra rl")
+    module = torch.nn.Sequential(torch.nn.ConvTranspose2d(4, 4, 1, stride=2), torch.nn.ReLU())
+    graph = layers.from_torch(module, (torch.zeros(1, 4, 5, 5),)).graph()
+    assert [node.shape for node in graph.nodes] == [(1, 4, 5, 5), (1, 4, 9, 9), (1, 4, 9, 9)]
+
+
 def deep(nodes: int) -> NetworkGraph:
     graph = GraphBuilder()
     tensors = [graph.source("x", (8, 8))]

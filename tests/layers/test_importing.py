@@ -130,6 +130,55 @@ def test_what_is_not_read_is_named_beside_the_layers():
     assert [node for node, _ in found.unmapped] == ["steps"]
 
 
+class Frozen(torch.nn.Module):
+    """A layer that is frozen, or of another precision, before one that is not."""
+
+    def __init__(self, context):
+        super().__init__()
+        self.context, self.first, self.last = context, torch.nn.Linear(4, 6), torch.nn.Linear(6, 3)
+
+    def forward(self, x):
+        with self.context():
+            x = torch.relu(self.first(x))
+        return self.last(x.to(torch.float32))
+
+
+@pytest.mark.parametrize(
+    "context", [torch.no_grad, lambda: torch.autocast("cpu")], ids=["no_grad", "autocast"]
+)
+def test_layers_without_gradients_or_of_another_precision_are_read(context):
+    found = layers.from_torch(Frozen(context), (torch.zeros(5, 4),))
+    assert [layer.name for layer in found.layers] == ["first", "last"]
+    nodes = {node.name: node for node in found.graph().nodes}
+    read, names = nodes["last"], []
+    while read.inputs[0] in nodes:
+        read = nodes[read.inputs[0]]
+        names.append(read.name)
+    assert names[-1] == "first"  # `last` reads what `first` writes
+
+
+@torch.library.custom_op("test_importing::product", mutates_args=())
+def own_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    return left @ right
+
+
+@own_product.register_fake
+def _(left, right):
+    return left.new_empty(left.shape[0], right.shape[1])
+
+
+def test_no_product_is_passed_over():
+    class Products(torch.nn.Module):
+        def forward(self, left, right):
+            return torch.linalg.matmul(left, right), own_product(left, right)
+
+    found = layers.from_torch(Products(), (torch.zeros(3, 4), torch.zeros(4, 5)))
+    assert found.macs == 3 * 4 * 5
+    assert [reason for _, reason in found.unmapped] == [
+        "product: an operator that is not known; it may have MACs"
+    ]
+
+
 def test_a_module_keeps_its_modes():
     module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout())
     module[1].eval()

@@ -93,12 +93,13 @@ def test_what_has_no_macs_is_skipped_and_what_cannot_be_mapped_is_said(tmp_path)
         helper.make_node("Relu", ["x"], ["r"]),
         helper.make_node("Conv", ["r", "w"], ["y"], name="deep"),
         helper.make_node("MatMul", ["m", "m"], ["z"], name="flat"),
+        helper.make_node("CausalConvWithState", ["r", "w"], ["s"], name="state"),
     ]
     inputs = {"x": [1, 2, 4, 4, 4], "m": [6, 6]}
     model = onnx_model(nodes, inputs, [("w", [3, 2, 2, 2, 2])])
     found = layers.from_onnx(saved(model, tmp_path / "m.onnx"))
     assert found.skipped == {"Relu": 1}
-    assert [name for name, _ in found.unmapped] == ["deep"]
+    assert [name for name, _ in found.unmapped] == ["deep", "state"]
     assert "3 axes" in found.unmapped[0][1]
     assert [layer.name for layer in found.layers] == ["flat"]
 

@@ -130,3 +130,9 @@ def test_attention_products_run_once_for_each_head() -> None:
 def test_distinct_takes_layers_too() -> None:
     a = Layer.gemm("a", 2, 3, 4)
     assert layers.distinct([a, a.renamed("b"), Layer.gemm("c", 3, 3, 4)])[0] == (a, 2)
+
+
+def test_rows_that_only_maestro_counts_keep_layers_apart() -> None:
+    wide, narrow = (layers.parse(f"conv:K=8,C=8,Y={n},X={n},R=1,S=1,stride=2") for n in (8, 7))
+    assert wide.shape == narrow.shape
+    assert layers.distinct([wide, narrow, wide]) == ((wide, 2), (narrow, 1))

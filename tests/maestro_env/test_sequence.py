@@ -6,6 +6,7 @@ import pytest
 import layers
 from cost_models import Accelerator, ModelCapabilities, Symmetry
 from maestro_env import BatchedProblem, MapSpace, Problem
+from maestro_env.build import network_worlds
 from maestro_env.sequence import SharedSpace
 from tests.fake_model import FakeModel
 
@@ -46,3 +47,9 @@ def test_a_network_of_them_is_stepped_together() -> None:
     for _ in LAYERS:
         rewards = batched.step(rng.integers(0, batched.nvec, (4, len(batched.nvec))))[1]
         assert (rewards > 0).all()
+
+
+def test_layers_that_differ_in_rows_that_maestro_counts_have_their_own_figures() -> None:
+    sequence = [layers.parse(f"conv:K=8,C=8,Y={n},X={n},R=1,S=1,stride=2") for n in (8, 7)]
+    worlds = network_worlds(1, sequence, accelerator="archgym", cost_model="maestro")
+    assert [problem.layer.given_y for problem in worlds.problems] == [8, 7]
