@@ -12,15 +12,15 @@ from mapper.pretrained.nest_sizes import (
     utilisation,
 )
 from mapper.pretrained.seen_records import TENSORS, ChoiceRow, D, R, S, Seen, X, Y
-from marl_common import IntArray, address, part
+from marl_common import address, part
 
 
 @part
-def see_parallel(seen: Seen, dim: int, choice: ChoiceRow) -> None:
+def see_parallel(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's dimension, and whether it may have it."""
     problem, state, out = address(seen.problem), address(seen.state), choice.features
-    s, n, left = seen.step.number, problem.extents[dim], problem.extents[dim]
-    most = problem.most[s]
+    s, dim = seen.step.number, choice.value
+    n, left, most = problem.extents[dim], problem.extents[dim], problem.most[s]
     choice.legal = True
     wanted, parts = 1.0, 1.0
     for other in range(s):
@@ -50,10 +50,10 @@ def see_parallel(seen: Seen, dim: int, choice: ChoiceRow) -> None:
 
 
 @part
-def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
+def see_units(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's units, and whether fewer would not do as well."""
     problem, state, out = address(seen.problem), address(seen.state), choice.features
-    s = seen.step.number
+    s, size = seen.step.number, choice.value
     most, dim = problem.most[s], state.dims[s]
     n = problem.extents[dim] if dim >= 0 else 1
     # what the units that are chosen already leave of the dimension
@@ -70,7 +70,7 @@ def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
     out[Units.OVER] = size_log(float(size) / left)
     out[Units.EVEN] = left % size == 0
     if problem.pool > 0:
-        see_clusters(seen, size, busy, choice)
+        see_clusters(seen, busy, choice)
         return
     out[Units.SPARE] = size_log(float(most) / size)
     out[Units.SHARE] = size / float(most)
@@ -80,9 +80,10 @@ def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
 
 
 @part
-def see_clusters(seen: Seen, size: int, busy: float, choice: ChoiceRow) -> None:
+def see_clusters(seen: Seen, busy: float, choice: ChoiceRow) -> None:
     """Features of the clusters that a cluster size leaves; `busy`: the share of PEs in one."""
     problem, state, out = address(seen.problem), address(seen.state), choice.features
+    size = choice.value
     clusters = problem.pool // size
     outer = problem.extents[state.dims[0]]
     used = clusters * size / float(problem.pool)
@@ -99,7 +100,7 @@ def see_clusters(seen: Seen, size: int, busy: float, choice: ChoiceRow) -> None:
 
 
 @part
-def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
+def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
     """The tiles of a dimension, and whether the memories hold them with the least of what is open.
 
     Where nothing fits, the least that is left is legal.
@@ -109,15 +110,14 @@ def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     inside = seen.box[level - 1][d] if level > 0 else 1
     least = True
     for c in range(problem.counts[seen.step.place]):
-        tile = values[seen.at + c]
-        if tile < inside:
+        choice = address(choices[seen.first + c])
+        if choice.value < inside:
             continue
-        set_tile(seen, level, d, tile)
+        set_tile(seen, level, d, choice.value)
         fill_sizes(seen, level)
         worst = 0.0
         for i in range(level, problem.memories):
             worst = max(worst, seen.fills[i])
-        choice = address(choices[seen.first + c])
         see_tile(seen, inside, choice)
         see_fill(seen, worst, choice)
         choice.legal = worst <= 1.0 or least
@@ -174,14 +174,14 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
 
 
 @part
-def see_loops(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
+def see_loops(seen: Seen, choices: ChoiceRow) -> None:
     """The loops of an order."""
     problem, level = address(seen.problem), seen.level
     last = last_outside(seen)
     for c in range(problem.counts[seen.step.place]):
-        d = values[seen.at + c]
-        steps, units = seen.steps[level][d], seen.units[level + 1][d]
         choice = address(choices[seen.first + c])
+        d = choice.value
+        steps, units = seen.steps[level][d], seen.units[level + 1][d]
         choice.legal = steps > 1
         see_reuse(seen, d, choice)
         out = choice.features

@@ -15,7 +15,7 @@ from mapper.pretrained.network import scores
 from mapper.pretrained.policy import MappingPolicy, Taken, replay
 from mapper.pretrained.policy_proposals import PolicyProposals
 from mapper.pretrained.weights import Agents
-from marl_common import FloatArray, IntArray
+from marl_common import FloatArray
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,18 @@ def best_decisions(
     proposals = PolicyProposals(policy, problem, rng)
     evaluation = problem.evaluate(proposals(PROPOSALS))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
-    nest, values = proposals.arrays.nests[0], proposals.arrays.values[0]
+    nest = proposals.arrays.nests[0]
     taken = replay(proposals.arrays, nest.rows(best))
     taken = [one for one in taken if one.seen.choices["legal"].sum() > 1]
-    choices = [_choice(policy, one, nest, values) for one in taken]
+    choices = [_choice(policy, one, nest) for one in taken]
     return best[0], choices
 
 
-def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices, values: IntArray) -> Choice:
-    """The only row of a decision about the only problem, whose choices are `values`."""
+def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices) -> Choice:
+    """The only row of a decision about the only problem."""
     decision, legal = taken.decision, taken.seen.choices["legal"][0]
     found = scores(policy.weights, decision.kind, *taken.seen)[0].astype(np.float64)
-    options = values[decision.place]
+    options = taken.seen.choices["value"][0]
     if decision.is_order:
         ranked = [int(c) for c in taken.picks[0] if legal[c]]
         swaps = [

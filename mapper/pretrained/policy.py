@@ -17,7 +17,7 @@ from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.problem_arrays import ProblemArrays
 from mapper.pretrained.seen_records import CONTEXT_FEATURES, ChoiceRow, ContextRow, D, DrawRow
-from marl_common import BoolArray, Float32Array, IntArray
+from marl_common import Float32Array, IntArray
 
 Rows = NDArray[Any]
 """``(B,)`` records `seen_records.StateRow`."""
@@ -98,7 +98,7 @@ class MappingPolicy:
                 draws["keys"][:, :width] = found[draws["group"]] - noise
             else:
                 draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
-            take_rows(arrays.work, arrays.rows, arrays.values, rows, draws, seen.choices)
+            take_rows(arrays.work, arrays.rows, rows, draws, seen.choices)
             groups = group_rows(draws, width if decision.is_order else 1, count)
         return rows
 
@@ -123,7 +123,7 @@ def observe(
     context: Float32Array = np.zeros((count, CONTEXT_FEATURES), np.float32)
     choices = np.zeros((count, width), ChoiceRow)
     contexts = np.ndarray(count, ContextRow, context)  # in the same memory
-    see_rows(arrays.work, arrays.rows, arrays.values, rows, members, contexts, choices)
+    see_rows(arrays.work, arrays.rows, arrays.values[place], rows, members, contexts, choices)
     return Observation(context, choices)
 
 
@@ -140,13 +140,19 @@ def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
     rows, everyone = arrays.begins[which], np.arange(len(given))
     for decision, width in _open(arrays, which):
         seen = observe(decision, arrays, rows, everyone, width)
-        legal = seen.choices["legal"]
-        picks, among = _picks(decision, arrays, given, legal)
-        part_of(decision, rows)[:] = part_of(decision, given)
+        values, legal = seen.choices["value"], seen.choices["legal"]
+        part = part_of(decision, given)
+        if decision.is_order:
+            place = np.take_along_axis(np.argsort(part, axis=1), values, axis=1)
+            picks = np.argsort(np.where(legal, place, D), axis=1, kind="stable")
+        else:
+            match = legal & (values == part[:, None])
+            picks = match.argmax(axis=1)[:, None]
+            legal &= match.any(axis=1)[:, None]
+        part_of(decision, rows)[:] = part
         if (decision.kind, decision.number) == ("units", 1):  # clusters follow where PEs are shared
             pooled = arrays.rows["pool"][which] > 0
             rows["units"][pooled, 0] = given["units"][pooled, 0]
-        legal &= among[:, None] & np.take_along_axis(legal, picks[:, :1], axis=1)
         found.append(Taken(decision, seen, picks))
     return found
 
@@ -155,19 +161,3 @@ def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
     """Decisions in which a problem has something to choose, and how many choices there are."""
     most = arrays.rows["counts"][np.unique(which)].max(axis=0)
     return [(decision, n) for decision, n in zip(DECISIONS, most.tolist(), strict=True) if n > 1]
-
-
-def _picks(
-    decision: Decision, arrays: ProblemArrays, given: Rows, legal: BoolArray
-) -> tuple[IntArray, BoolArray]:
-    """The picks, as in :class:`Taken`, of given mappings, and ``(B,)`` which are among choices."""
-    which, width = given["problem"], legal.shape[1]
-    values, part = arrays.values[which, decision.place, :width], part_of(decision, given)
-    if decision.is_order:
-        place = np.argsort(part, axis=1)  # dimension -> place
-        rank = np.take_along_axis(place, values, axis=1)
-        ranks = np.argsort(np.where(legal, rank, D), axis=1, kind="stable")
-        return ranks, np.ones(len(given), np.bool_)
-    inside = np.arange(width) < arrays.rows["counts"][which, decision.place][:, None]
-    match = inside & (values == part[:, None])
-    return match.argmax(axis=1)[:, None], match.any(axis=1)

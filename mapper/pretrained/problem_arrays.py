@@ -33,7 +33,7 @@ class ProblemArrays(NamedTuple):
 
     Args:
         rows: ``(M,)`` records `seen_records.ProblemRow`.
-        values: ``(M, DECISIONS, C)`` dimensions, units, tiles or loops that choices stand for.
+        values: ``(DECISIONS, M, C)`` dimensions, units, tiles or loops that choices stand for.
         begins: ``(M,)`` records `seen_records.StateRow`: no choice made yet.
         nests: ``(M,)`` what the decisions of each problem may choose.
         work: ``(1,)`` record `seen_records.Seen`, in which one observation at a time is made.
@@ -50,11 +50,11 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     """The arrays of problems."""
     nests = tuple(NestChoices(problem) for problem in problems)
     width = max(len(held) for nest in nests for held in nest.choices)
-    values = np.zeros((len(nests), len(DECISIONS), width), np.int64)
+    values = np.zeros((len(DECISIONS), len(nests), width), np.int64)
     for row, nest in enumerate(nests):
         for place, held in enumerate(nest.choices):
             if held:
-                values[row, place, : len(held)] = held
+                values[place, row, : len(held)] = held
     found, begins = np.zeros(len(nests), ProblemRow), np.stack([nest.begin() for nest in nests])
     begins["problem"] = np.arange(len(nests))
     for row, nest in zip(found, nests, strict=True):

@@ -101,9 +101,10 @@ ContextRow: Any = _record(
 )
 """What is observed at a decision, whatever is chosen; `tiled`: 1 for the dimension of a tile."""
 CONTEXT_FEATURES: Final = ContextRow.itemsize // 4
-ChoiceRow: Any = _record(features=("f4", CHOICE_FEATURES), score="f4", legal="?")
-"""One choice of a decision: what is observed of it, its score, and whether buffers hold it or, of
-an order, its loop iterates.
+ChoiceRow: Any = _record(features=("f4", CHOICE_FEATURES), score="f4", value="i4", legal="?")
+"""One choice of a decision: what is observed of it, its score, the dimension, units, tile or loop
+that it stands for, and whether buffers hold it or, of an order, its loop iterates. A row that has
+nothing to choose has no legal one.
 """
 DrawRow: Any = _record(
     group="i8",
@@ -132,7 +133,6 @@ choose; choices of the decision at most, and of any decision.
 Seen: Any = _record(
     step=Step,
     level="i8",
-    at="i8",
     first="i8",
     units=("i8", (LEVELS + 1, D)),
     outside=("i8", (LEVELS + 1, D)),
@@ -148,7 +148,7 @@ Seen: Any = _record(
 """The work space of one row.
 
 - `step`: what is decided; `level`: the memory that it is on, of a spread the one whose fan-out it
-  stands in; `at`: where the values of its choices begin; `first`: the first choice;
+  stands in; `first`: the first choice;
 - `units` along each dimension below a memory, `outside`: all units above an instance of it;
 - `box`: what an instance of a memory works on; `steps` of the loops that bring its boxes;
 - `scale`: clusters along each dimension, which L2's tile counts by;

@@ -68,7 +68,7 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
     arrays, which, given, taken = decisions_of(untrained, random_problems(12, seed=4), 4, 5)
     chosen = 0
     for decision, seen, picks in taken:
-        values, part = arrays.values[which, decision.place], part_of(decision, given)
+        values, part = arrays.values[decision.place, which], part_of(decision, given)
         legal = seen.choices["legal"]
         for row in np.flatnonzero(legal.any(axis=1)):
             if decision.is_order:
