@@ -308,14 +308,12 @@ class BatchedLearner:
     def _tried(self, agents: Agents) -> int:
         """Let trained agents propose the first samples; how many these were."""
         begin = self.problem.samples
-        search = search_from(MappingPolicy(agents.weights), self.problem, self.rng, self._hear)
-        search.run(self.config.proposed)
+        search = search_from(MappingPolicy(agents.weights), self.problem, self.rng)
+        for actions, evaluation in search.batches(self.config.proposed):
+            choices = actions[:, self.columns]
+            self._unseen(choices, len(choices))  # and so they are not sampled again
+            self._remember(choices, evaluation)
         return self.problem.samples - begin
-
-    def _hear(self, actions: IntArray, evaluation: Evaluation) -> None:
-        choices = actions[:, self.columns]
-        self._unseen(choices, len(choices))  # and so they are not sampled again
-        self._remember(choices, evaluation)
 
     def _free(self, count: int) -> Choices:
         best = self.elites.figures[:1]

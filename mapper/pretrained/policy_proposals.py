@@ -10,7 +10,7 @@ import numpy as np
 
 from maestro_env import ActionSpace, MapSpaceError, Problem
 from mapper.pretrained.decisions import DECISIONS, FIRST_TILE
-from mapper.pretrained.local_search import Heard, ProposalSearch
+from mapper.pretrained.local_search import ProposalSearch
 from mapper.pretrained.nest_choices import Mappings
 from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.problem_arrays import arrays_of, arrays_of_one
@@ -47,10 +47,10 @@ class PolicyProposals:
 
 
 def search_from(
-    policy: MappingPolicy, problem: Problem, rng: np.random.Generator, heard: Heard | None = None
+    policy: MappingPolicy, problem: Problem, rng: np.random.Generator
 ) -> ProposalSearch:
     """Local search from the proposals of a policy; see :class:`ProposalSearch`."""
-    return ProposalSearch(problem, PolicyProposals(policy, problem, rng), rng, heard)
+    return ProposalSearch(problem, PolicyProposals(policy, problem, rng), rng)
 
 
 def proposed(

@@ -60,4 +60,5 @@ class ZeroShot(BaseSearcher):
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         search = search_from(MappingPolicy(self._agents(problem).weights), problem, rng)
         while problem.remaining != 0:
-            search.run(problem.remaining or ROUND)
+            for _ in search.batches(problem.remaining or ROUND):
+                pass

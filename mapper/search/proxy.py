@@ -162,12 +162,10 @@ class _CorrectedSearch:
         """Candidates of the agents and local search under the cheap model, and its optimum."""
         found: list[IntArray] = []
 
-        def heard(actions: IntArray, evaluation: Evaluation) -> None:
-            found.append(actions)
-
         for share in SHARES:
-            cheap = _cheap(self.problem, share)
-            self._drafted(cheap, heard).run(-(-self.config.drafts // len(SHARES)))
+            search = self._drafted(_cheap(self.problem, share))
+            drafts = search.batches(-(-self.config.drafts // len(SHARES)))
+            found += [actions for actions, _ in drafts]
         self.add(np.concatenate(found))
         deep = isinstance(self.problem.accelerator, Chain)
         if self.config.proof and not deep and baselines.can_prove(self.cheap) is None:
@@ -175,15 +173,15 @@ class _CorrectedSearch:
             if optimum is not None:
                 self.add(self.problem.action_of(optimum))
 
-    def _drafted(self, cheap: Problem, heard: Any) -> ProposalSearch:
+    def _drafted(self, cheap: Problem) -> ProposalSearch:
         from mapper.pretrained.policy import MappingPolicy
         from mapper.pretrained.policy_proposals import search_from
         from mapper.pretrained.weights import agents_of
 
         agents = agents_of(self.config.pretrained, PRICED)
         if agents is None:
-            return ProposalSearch(cheap, self._uniform, self.rng, heard)
-        return search_from(MappingPolicy(agents.weights), cheap, self.rng, heard)
+            return ProposalSearch(cheap, self._uniform, self.rng)
+        return search_from(MappingPolicy(agents.weights), cheap, self.rng)
 
     def _uniform(self, count: int) -> IntArray:
         found: IntArray = self.cheap.space.sample(count, self.rng)

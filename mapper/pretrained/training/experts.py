@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cost_models
-from maestro_env import Evaluation, Problem
+from maestro_env import Problem
 from mapper.pretrained.nest_choices import NestChoices
 from mapper.pretrained.policy import MappingPolicy, Rows, replay
 from mapper.pretrained.policy_proposals import search_from
@@ -19,7 +19,7 @@ from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.seen_records import StateRow
 from mapper.pretrained.training.random_problems import draw
 from mapper.pretrained.training.torch_networks import Packed, pack
-from marl_common import FloatArray, IntArray
+from marl_common import FloatArray
 
 KEPT = 4
 """Best mappings kept per problem; a step then meets the more problems."""
@@ -88,13 +88,9 @@ def joined(parts: Sequence[Experts], problems: Sequence[int]) -> Experts:
 def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> Experts:
     """The best mappings of one problem."""
     problem.start()
-    kept: list[tuple[IntArray, FloatArray]] = []
-
-    def hear(actions: IntArray, evaluation: Evaluation) -> None:
-        kept.append((actions, evaluation.values))
-
     assert task.policy is not None
-    search_from(task.policy, problem, rng, hear).run(task.samples)
+    batches = search_from(task.policy, problem, rng).batches(task.samples)
+    kept = [(actions, evaluation.values) for actions, evaluation in batches]
     actions, values = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     actions, first = np.unique(actions, axis=0, return_index=True)
     best = np.argsort(values[first], kind="stable")[:KEPT]
