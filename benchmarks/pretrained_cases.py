@@ -33,7 +33,6 @@ from cost_models import Accelerator
 from layers import Layer
 from maestro_env import Problem
 from mapper.pretrained.local_search import ProposalSearch
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
@@ -178,7 +177,7 @@ def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
 def _search(agents: Agents, problem: Problem, seed: int) -> ProposalSearch:
     """A search from the start."""
     problem.start()
-    return search_from(MappingPolicy(agents.weights), problem, np.random.default_rng(seed))
+    return search_from(agents.weights, problem, np.random.default_rng(seed))
 
 
 def keys(given: Any) -> Iterator[tuple[str, str, str]]:

@@ -27,7 +27,6 @@ from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
 from mapper.marl.repeats import Repeats
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import NONE, Agents, agents_of
 
@@ -308,7 +307,7 @@ class BatchedLearner:
     def _tried(self, agents: Agents) -> int:
         """Let trained agents propose the first samples; how many these were."""
         begin = self.problem.samples
-        search = search_from(MappingPolicy(agents.weights), self.problem, self.rng)
+        search = search_from(agents.weights, self.problem, self.rng)
         for actions, evaluation in search.batches(self.config.proposed):
             choices = actions[:, self.columns]
             self._unseen(choices, len(choices))  # and so they are not sampled again

@@ -11,9 +11,10 @@ from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.nest_choices import NestChoices
-from mapper.pretrained.network import scores
-from mapper.pretrained.policy import MappingPolicy, Taken, replay
-from mapper.pretrained.policy_proposals import PolicyProposals
+from mapper.pretrained.network import Weights, scores
+from mapper.pretrained.policy import Taken, replay
+from mapper.pretrained.policy_proposals import search_from
+from mapper.pretrained.problem_arrays import arrays_of_one
 from mapper.pretrained.weights import Agents
 from marl_common import FloatArray
 
@@ -51,21 +52,19 @@ def best_decisions(
         problem: What they propose for; counts the samples.
         rng: Randomness.
     """
-    policy = MappingPolicy(agents.weights)
-    proposals = PolicyProposals(policy, problem, rng)
-    evaluation = problem.evaluate(proposals(PROPOSALS))
+    draw, arrays = search_from(agents.weights, problem, rng).draw, arrays_of_one(problem)
+    evaluation = problem.evaluate(draw(np.arange(PROPOSALS)))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
-    nest = proposals.arrays.nests[0]
-    taken = replay(proposals.arrays, nest.rows(best))
+    nest = arrays.nests[0]
+    taken = replay(arrays, nest.rows(best))
     taken = [one for one in taken if one.seen.choices["legal"].sum() > 1]
-    choices = [_choice(policy, one, nest) for one in taken]
-    return best[0], choices
+    return best[0], [_choice(agents.weights, one, nest) for one in taken]
 
 
-def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices) -> Choice:
+def _choice(weights: Weights, taken: Taken, nest: NestChoices) -> Choice:
     """The only row of a decision about the only problem."""
     decision, legal = taken.decision, taken.seen.choices["legal"][0]
-    found = scores(policy.weights, decision.kind, *taken.seen)[0].astype(np.float64)
+    found = scores(weights, decision.kind, *taken.seen)[0].astype(np.float64)
     options = taken.seen.choices["value"][0]
     if decision.is_order:
         ranked = [int(c) for c in taken.picks[0] if legal[c]]

@@ -11,8 +11,8 @@ from baselines import Moves
 from maestro_env import Evaluation, Problem
 from marl_common import FloatArray, IntArray
 
-Draw = Callable[[int], IntArray]
-"""Gives ``(n, P)`` actions, `n` at most what was asked for."""
+Draw = Callable[[IntArray], IntArray]
+"""Gives ``(n, P)`` actions for the numbers of draws, `n` at most as many as these."""
 
 FIRST: Final = 32
 """Proposals of the first batch; a first value comes soon."""
@@ -60,9 +60,9 @@ class ProposalSearch:
         """Up to `most` new actions; uniform ones, old or new, where nothing new was found."""
         if self._drawn % PROPOSALS or not self._better:
             wanted = PROPOSALS - self._drawn % PROPOSALS if self._drawn else FIRST
-            wanted = min(wanted, most)
-            self._drawn += wanted
-            found = self._new(self.draw(wanted), most)
+            numbers = np.arange(self._drawn, self._drawn + min(wanted, most))
+            self._drawn += len(numbers)
+            found = self._new(self.draw(numbers), most)
         else:
             found = self._new(self._breed(), most)
         return found if len(found) else self.problem.space.sample(min(CHILDREN, most), self.rng)

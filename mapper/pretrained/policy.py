@@ -6,7 +6,6 @@ layer and any chip.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,55 +51,46 @@ class Taken(NamedTuple):
     picks: IntArray
 
 
-@dataclass(frozen=True)
-class MappingPolicy:
-    """Draws mappings from the agents' networks.
+def propose(
+    weights: Weights,
+    arrays: ProblemArrays,
+    which: IntArray,
+    rng: np.random.Generator,
+    temperature: Float32Array | float = 1.0,
+) -> Rows:
+    """Let the agents choose mappings.
 
     Args:
-        weights: The networks.
+        weights: Their networks.
+        arrays: The problems.
+        which: ``(B,)`` the problem of each proposal.
+        rng: Randomness.
+        temperature: ``(DECISIONS, B)`` of each row's draw at each decision, or one of all; 0
+            takes the likeliest choice.
+
+    Returns:
+        ``(B,)`` records `seen_records.StateRow`.
     """
+    from mapper.pretrained.kernel import group_rows, take_rows
 
-    weights: Weights
-
-    def propose(
-        self,
-        arrays: ProblemArrays,
-        which: IntArray,
-        rng: np.random.Generator,
-        temperature: Float32Array | float = 1.0,
-    ) -> Rows:
-        """Let the agents choose.
-
-        Args:
-            arrays: The problems.
-            which: ``(B,)`` the problem of each proposal.
-            rng: Randomness.
-            temperature: ``(DECISIONS, B)`` of each row's draw at each decision, or one of all; 0
-                takes the likeliest choice.
-
-        Returns:
-            ``(B,)`` records `seen_records.StateRow`.
-        """
-        from mapper.pretrained.kernel import group_rows, take_rows
-
-        rows: Rows = arrays.begins[which]
-        count = len(which)
-        warm = np.full((len(DECISIONS), count), temperature, np.float32)
-        draws = np.zeros(count, DrawRow)
-        draws["picks"][:, 0] = which
-        groups = group_rows(draws, 1, count)
-        for decision, width in _open(arrays, which):
-            seen = observe(decision, arrays, rows, draws["first"][:groups].copy(), width)
-            found = scores(self.weights, decision.kind, *seen)
-            if decision.is_order:
-                waits = rng.standard_exponential((count, width), np.float32)
-                noise = np.log(np.maximum(waits, TINY)) * warm[decision.place][:, None]
-                draws["keys"][:, :width] = found[draws["group"]] - noise
-            else:
-                draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
-            take_rows(arrays.work, arrays.rows, rows, draws, seen.choices)
-            groups = group_rows(draws, width if decision.is_order else 1, count)
-        return rows
+    rows: Rows = arrays.begins[which]
+    count = len(which)
+    warm = np.full((len(DECISIONS), count), temperature, np.float32)
+    draws = np.zeros(count, DrawRow)
+    draws["picks"][:, 0] = which
+    groups = group_rows(draws, 1, count)
+    for decision, width in _open(arrays, which):
+        seen = observe(decision, arrays, rows, draws["first"][:groups].copy(), width)
+        found = scores(weights, decision.kind, *seen)
+        if decision.is_order:
+            waits = rng.standard_exponential((count, width), np.float32)
+            noise = np.log(np.maximum(waits, TINY)) * warm[decision.place][:, None]
+            draws["keys"][:, :width] = found[draws["group"]] - noise
+        else:
+            draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
+        take_rows(arrays.work, arrays.rows, rows, draws, seen.choices)
+        groups = group_rows(draws, width if decision.is_order else 1, count)
+    return rows
 
 
 def observe(

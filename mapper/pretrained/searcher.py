@@ -10,7 +10,6 @@ import numpy as np
 from baselines import BaseSearcher, SearcherError
 from maestro_env import Problem
 from mapper.pretrained.cases import doubts_of
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
@@ -58,7 +57,7 @@ class ZeroShot(BaseSearcher):
         return agents
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        search = search_from(MappingPolicy(self._agents(problem).weights), problem, rng)
+        search = search_from(self._agents(problem).weights, problem, rng)
         while problem.remaining != 0:
             for _ in search.batches(problem.remaining or ROUND):
                 pass

@@ -174,14 +174,13 @@ class _CorrectedSearch:
                 self.add(self.problem.action_of(optimum))
 
     def _drafted(self, cheap: Problem) -> ProposalSearch:
-        from mapper.pretrained.policy import MappingPolicy
         from mapper.pretrained.policy_proposals import search_from
         from mapper.pretrained.weights import agents_of
 
         agents = agents_of(self.config.pretrained, PRICED)
         if agents is None:
-            return ProposalSearch(cheap, self._uniform, self.rng)
-        return search_from(MappingPolicy(agents.weights), cheap, self.rng)
+            return ProposalSearch(cheap, lambda drawn: self._uniform(len(drawn)), self.rng)
+        return search_from(agents.weights, cheap, self.rng)
 
     def _uniform(self, count: int) -> IntArray:
         found: IntArray = self.cheap.space.sample(count, self.rng)

@@ -12,9 +12,9 @@ def uniform(problem, seed, asked=None):
     """A search from random proposals; `asked` notes how many are drawn at a time."""
     rng, asked = np.random.default_rng(seed), [] if asked is None else asked
 
-    def draw(count):
-        asked.append(count)
-        return problem.space.sample(count, rng)
+    def draw(numbers):
+        asked.append(len(numbers))
+        return problem.space.sample(len(numbers), rng)
 
     return ProposalSearch(problem, draw, rng)
 

@@ -13,8 +13,8 @@ from mapper.pretrained.kernel import group_rows
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import fresh, scores
-from mapper.pretrained.policy import MappingPolicy, replay
-from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
+from mapper.pretrained.policy import propose, replay
+from mapper.pretrained.policy_proposals import search_from, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.seen_records import DrawRow
 from mapper.pretrained.training.random_problems import alike, draw, draw_chip, library, zoo_shapes
@@ -25,7 +25,7 @@ from tests.mapper.pretrained_cases import MODEL, random_problems
 def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained):
     problems = random_problems(40, seed=1)
     arrays, which = arrays_of(problems), np.repeat(np.arange(40), 20)
-    rows = MappingPolicy(untrained.weights).propose(arrays, which, np.random.default_rng(2))
+    rows = propose(untrained.weights, arrays, which, np.random.default_rng(2))
     possible = broken = 0
     for number, problem in enumerate(problems):
         mappings = arrays.nests[number].mappings(rows[which == number])
@@ -45,7 +45,7 @@ def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained
 def likeliest(agents, problems):
     first = temperatures(np.zeros(len(problems), int))
     arrays, which = arrays_of(problems), np.arange(len(problems))
-    return MappingPolicy(agents.weights).propose(arrays, which, np.random.default_rng(0), first)
+    return propose(agents.weights, arrays, which, np.random.default_rng(0), first)
 
 
 def test_batches_and_single_problems_are_observed_alike(untrained):
@@ -60,7 +60,7 @@ def test_batches_and_single_problems_are_observed_alike(untrained):
 def decisions_of(agents, problems, times, seed):
     arrays, which = arrays_of(problems), np.repeat(np.arange(len(problems)), times)
     rng = np.random.default_rng(seed)
-    given = MappingPolicy(agents.weights).propose(arrays, which, rng)
+    given = propose(agents.weights, arrays, which, rng)
     return arrays, which, given, replay(arrays, given)
 
 
@@ -124,14 +124,14 @@ def test_no_layer_of_the_zoo_is_ever_trained_on():
 
 def test_proposals_are_the_same_for_the_same_seed_and_differ_among_each_other(untrained):
     problem = Problem("mobilenetv2.2", "edge", "edp")
-    first = propose(untrained, problem, 16)
-    np.testing.assert_array_equal(first, propose(untrained, problem, 16))
+    first = drawn(untrained, problem, 16)
+    np.testing.assert_array_equal(first, drawn(untrained, problem, 16))
     assert len(np.unique(first, axis=0)) > 12
 
 
-def propose(agents, problem, count):
-    rng = np.random.default_rng(0)
-    return PolicyProposals(MappingPolicy(agents.weights), problem, rng)(count)
+def drawn(agents, problem, count):
+    search = search_from(agents.weights, problem, np.random.default_rng(0))
+    return search.draw(np.arange(count))
 
 
 def test_files_of_agents(untrained, tmp_path):
@@ -158,7 +158,7 @@ def test_layers_with_batch_and_groups_have_decisions_of_their_own(untrained):
     layer = Layer.gemm("heads", M=64, N=64, K=32, batch=12)
     problem = Problem(layer, "edge", "edp")
     assert any(p.name == "outer_tile_N" for p in problem.space.parameters)
-    actions = propose(untrained, problem, 8)
+    actions = drawn(untrained, problem, 8)
     tiles = problem.space.decode(actions).tiles[:, :, DIMS.index("N")]
     assert tiles.max() > 1
 
@@ -217,7 +217,7 @@ def test_proposals_fit_chips_and_spaces_that_agents_were_not_trained_in(
     untrained, layer, chip, space, least
 ):
     problem = Problem(layer, chip, "edp", space=space)
-    actions = propose(untrained, problem, 16)
+    actions = drawn(untrained, problem, 16)
     assert len(actions)
     assert np.isfinite(problem.evaluate(actions).values).mean() >= least
     said = "options of the map space (trained: the default space)" in outside_training(problem)

@@ -128,13 +128,13 @@ class Pretraining(Experiment):
             trainer.step()
             trainer.cpu_s += time.process_time() + crew.cpu_s - begin
             if trainer.done % every == 0 or trainer.done == self.budget:
-                found = validation.measure(trainer.policy)
+                found = validation.measure(trainer.weights)
                 for name, value in (found | {"cpu_s": trainer.cpu_s}).items():
                     context.metric(name, value, trainer.done)
                 score = validation.score(found)
             context.progress(trainer.done, None if score == float("inf") else score)
             autosave.tick()
-        path, weights = context.folder / AGENTS, trainer.policy.weights
+        path, weights = context.folder / AGENTS, trainer.weights
         card = {
             "cost_model": self.cost_model,
             "seed": self.seed,
@@ -142,7 +142,7 @@ class Pretraining(Experiment):
             "parameters": sum(array.size for array in weights.values()),
             "cost_model_calls": trainer.calls,
             "cpu_minutes": round(trainer.cpu_s / 60, 2),
-            "validation": validation.measure(trainer.policy, seed=1),
+            "validation": validation.measure(weights, seed=1),
             "trained_on": "random layers, chips and objectives; no shape of the zoo",
         }
         save(path, Agents(weights, card))

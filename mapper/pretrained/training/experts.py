@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 import cost_models
 from maestro_env import Problem
 from mapper.pretrained.nest_choices import NestChoices
-from mapper.pretrained.policy import MappingPolicy, Rows, replay
+from mapper.pretrained.network import Weights
+from mapper.pretrained.policy import Rows, replay
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.seen_records import StateRow
@@ -42,7 +43,7 @@ class ExpertTask:
         place: The training's seed, the step and the shard.
         problems: How many problems.
         samples: Samples of local search on each.
-        policy: The agents as they are now, from whose proposals searches go on (expert iteration);
+        weights: The agents as they are now, from whose proposals searches go on (expert iteration);
             None where only the problems matter.
     """
 
@@ -50,7 +51,7 @@ class ExpertTask:
     place: tuple[int, int, int]
     problems: int
     samples: int = 0
-    policy: MappingPolicy | None = None
+    weights: Weights | None = None
 
     @cached_property
     def drawn(self) -> list[Problem]:
@@ -88,8 +89,8 @@ def joined(parts: Sequence[Experts], problems: Sequence[int]) -> Experts:
 def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> Experts:
     """The best mappings of one problem."""
     problem.start()
-    assert task.policy is not None
-    batches = search_from(task.policy, problem, rng).batches(task.samples)
+    assert task.weights is not None
+    batches = search_from(task.weights, problem, rng).batches(task.samples)
     kept = [(actions, evaluation.values) for actions, evaluation in batches]
     actions, values = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     actions, first = np.unique(actions, axis=0, return_index=True)

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from mapper.pretrained.network import Weights, fresh
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.torch_networks import likelihood
@@ -44,7 +43,7 @@ class PolicyTrainer:
         self._tensors = {n: torch.tensor(array, requires_grad=True) for n, array in first.items()}
         self.optimiser = torch.optim.Adam(self._tensors.values(), lr=schedule.learning_rate)
         # arrays that share the tensors' memory
-        self.policy = MappingPolicy({n: t.detach().numpy() for n, t in self._tensors.items()})
+        self.weights = {n: t.detach().numpy() for n, t in self._tensors.items()}
         self.memory = ExpertMemory()
         self.done = self.calls = 0
         self.cpu_s = 0.0
@@ -80,7 +79,7 @@ class PolicyTrainer:
         sizes = [size for size in np.diff(ends).tolist() if size]
         tasks = [
             ExpertTask(
-                self.cost_model, (self.seed, self.done, n), size, plan.samples, self.policy
+                self.cost_model, (self.seed, self.done, n), size, plan.samples, self.weights
             )
             for n, size in enumerate(sizes)
         ]  # fmt: skip
