@@ -15,6 +15,8 @@ KINDS: Final = ("parallel", "units", "tile", "order")
 PARALLEL, UNITS, TILE, ORDER = range(len(KINDS))
 FIRST_TILE: Final = 2 * SPREADS
 """Place of the first decision on a tile."""
+CLUSTER_SIZE: Final = FIRST_TILE - 2
+"""Place of the decision on the units of the second spread; on a chip of L2 and L1, of a cluster."""
 DECISION_COUNT: Final = FIRST_TILE + LEVELS * (len(DIMS) + 1)
 
 

@@ -57,17 +57,17 @@ def best_decisions(
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
     nest = arrays.nests[0]
     taken = replay(arrays, nest.rows(best))
-    taken = [one for one in taken if one.seen.choices["legal"].sum() > 1]
+    taken = [one for one in taken if one.choices["legal"].sum() > 1]
     return best[0], [_choice(agents.weights, one, nest) for one in taken]
 
 
 def _choice(weights: Weights, taken: Taken, nest: NestChoices) -> Choice:
     """The only row of a decision about the only problem."""
-    decision, legal = taken.decision, taken.seen.choices["legal"][0]
-    found = scores(weights, decision.kind, *taken.seen)[0].astype(np.float64)
-    options = taken.seen.choices["value"][0]
+    decision, context, choices, picks = taken
+    options, legal = choices["value"][0], choices["legal"][0]
+    found = scores(weights, decision.kind, context, choices)[0].astype(np.float64)
     if decision.is_order:
-        ranked = [int(c) for c in taken.picks[0] if legal[c]]
+        ranked = [int(c) for c in picks[0] if legal[c]]
         swaps = [
             [*ranked[:i], ranked[i + 1], ranked[i], *ranked[i + 2 :]]
             for i in range(len(ranked) - 1)
@@ -78,7 +78,7 @@ def _choice(weights: Weights, taken: Taken, nest: NestChoices) -> Choice:
     else:
         chances = np.exp(found - found.max())
         chances /= chances.sum()
-        first = int(taken.picks[0, 0])
+        first = int(picks[0, 0])
         second = int(np.argmax(np.where(np.arange(len(chances)) == first, -1.0, chances)))
         dims = decision.kind == "parallel"
         names = [DIMS[n] if dims else str(n) for n in options[[first, second]]]

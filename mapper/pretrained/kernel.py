@@ -199,16 +199,13 @@ def score_rows(
 
 
 @entry
-def take_rows(
-    works: Seen, problems: ProblemRow, states: StateRow, draws: DrawRow, choices: ChoiceRow
-) -> None:
-    """Draw a choice of each row by the softmax of its scores, or rank loops, and carry it out.
+def take_rows(works: Seen, states: StateRow, draws: DrawRow, choices: ChoiceRow) -> None:
+    """Draw a choice of each row by the softmax of its scores, and carry it out, or a ranking.
 
     Args:
         works: ``(1,)`` work space, whose `step` says what is decided.
-        problems: ``(M,)``.
         states: ``(rows,)``; changed.
-        draws: ``(rows,)``; picks are written.
+        draws: ``(rows,)``; what they chose is written, but for orders, which are there.
         choices: ``(groups, width)`` with scores.
     """
     seen = address(works[0])
@@ -216,13 +213,12 @@ def take_rows(
     for row in range(step.rows):
         draw, state = address(draws[row]), address(states[row])
         if step.kind == ORDER:
-            rank(draw, step.width)
             order_loops(step, state, draw, choices)
         else:
-            draw.picks[0] = drawn(draw, choices, step.width)
-            choice = address(choices[draw.group * step.width + draw.picks[0]])
+            draw.chose = drawn(draw, choices, step.width)
+            choice = address(choices[draw.group * step.width + draw.chose])
             if choice.legal:
-                choose(step, address(problems[state.problem]), state, choice.value)
+                choose(step, state, choice.value)
 
 
 @part
@@ -245,27 +241,14 @@ def drawn(draw: DrawRow, choices: ChoiceRow, width: int) -> int:
 
 
 @part
-def choose(step: Step, problem: ProblemRow, state: StateRow, value: int) -> None:
+def choose(step: Step, state: StateRow, value: int) -> None:
     """Carry out a decision that is no order; `state` changes."""
     if step.kind == TILE:
         state.tiles[step.number][step.dim] = value
     elif step.kind == UNITS:
         state.units[step.number] = value
-        if step.number == 1 and problem.pool > 0:  # as many clusters as their size allows
-            state.units[0] = problem.pool // value
     else:
         state.dims[step.number] = value
-
-
-@part
-def rank(draw: DrawRow, width: int) -> None:
-    """Sort `width` choices by their keys: the highest first, the earlier of equals."""
-    for c in range(width):
-        place = c
-        while place > 0 and draw.keys[draw.picks[place - 1]] < draw.keys[c]:
-            draw.picks[place] = draw.picks[place - 1]
-            place -= 1
-        draw.picks[place] = c
 
 
 @part
@@ -283,12 +266,11 @@ def order_loops(step: Step, state: StateRow, draw: DrawRow, choices: ChoiceRow) 
 
 
 @entry
-def group_rows(draws: DrawRow, columns: int, rows: int) -> int:
+def group_rows(draws: DrawRow, rows: int) -> int:
     """Split groups of rows by what they chose, and count the groups.
 
     Args:
         draws: ``(rows,)``; groups are written, numbered by their first rows.
-        columns: Choices of a row.
         rows: Rows.
     """
     groups = 0
@@ -297,7 +279,7 @@ def group_rows(draws: DrawRow, columns: int, rows: int) -> int:
     for row in range(rows):
         before = address(draws[draws[row].group])
         found = before.split
-        while found >= 0 and not alike(draws, row, draws[found].first, columns):
+        while found >= 0 and draws[draws[found].first].chose != draws[row].chose:
             found = draws[found].next
         if found < 0:
             found = groups
@@ -307,12 +289,3 @@ def group_rows(draws: DrawRow, columns: int, rows: int) -> int:
             groups += 1
         draws[row].group = found
     return groups
-
-
-@part
-def alike(draws: DrawRow, one: int, other: int, columns: int) -> bool:
-    """Whether two rows chose the same."""
-    column = 0
-    while column < columns and draws[one].picks[column] == draws[other].picks[column]:
-        column += 1
-    return column == columns

@@ -120,8 +120,6 @@ class NestChoices:
         for decision, held in zip(DECISIONS, self.choices, strict=True):
             if not decision.is_order and held and (len(held) == 1 or decision.kind == "tile"):
                 part_of(decision, row[None])[:] = held[0]
-                if decision.kind == "units" and self.plan is None:  # clusters follow
-                    row["units"][0] = self.problem.accelerator.num_pes // held[0]
         return row
 
     def mappings(self, rows: NDArray[Any]) -> Mappings:
@@ -152,8 +150,10 @@ class NestChoices:
         """``(B,)`` records of the choices that lead to mappings of the problem's space."""
         rows = np.repeat(self.begin()[None], len(given), axis=0)
         if self.plan is None:
-            size = given.cluster_size
-            spread = given.parallel, np.stack([self.problem.accelerator.num_pes // size, size], 1)
+            spread = (
+                given.parallel,
+                np.stack([np.ones_like(given.cluster_size), given.cluster_size], 1),
+            )
         else:
             spread = given.dims, given.units
         for name, array, places in self._fields(given.tiles, given.orders, *spread):

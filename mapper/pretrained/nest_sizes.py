@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mapper.pretrained.decisions import SPREADS
+from mapper.pretrained.decisions import CLUSTER_SIZE, SPREADS, UNITS
 from mapper.pretrained.seen_records import INPUT, LOGS, TENSORS, D, R, S, Seen, Y
 from marl_common import address, part
 
@@ -38,12 +38,12 @@ def fill_nest(seen: Seen, chosen: int) -> None:
     for d in range(D):
         seen.box[problem.memories][d] = problem.extents[d]
         for i in range(problem.memories):
-            if problem.tiled[i][d]:
+            if state.tiles[i][d] > 0:
                 seen.box[i][d] = tile_box(seen, i, d, state.tiles[i][d], i * D + d < chosen)
             else:
                 seen.box[i][d] = 1
         for i in range(problem.memories - 1, -1, -1):
-            if problem.tiled[i][d]:
+            if state.tiles[i][d] > 0:
                 seen.box[i][d] = min(seen.box[i][d], seen.box[i + 1][d])
             else:
                 seen.box[i][d] = up(seen.box[i + 1][d], seen.units[i + 1][d])
@@ -55,6 +55,8 @@ def fill_nest(seen: Seen, chosen: int) -> None:
 def fill_units(seen: Seen) -> None:
     """Units along each dimension below and above each memory."""
     problem, state = address(seen.problem), address(seen.state)
+    if problem.pool > 0 and (seen.step.kind > UNITS or problem.counts[CLUSTER_SIZE] == 1):
+        state.units[0] = problem.pool // state.units[1]  # as many clusters as their size allows
     for d in range(D):
         seen.scale[d] = 1
         for i in range(problem.memories + 1):
@@ -83,11 +85,11 @@ def tile_box(seen: Seen, i: int, d: int, tile: int, known: bool) -> int:
 @part
 def set_tile(seen: Seen, level: int, d: int, tile: int) -> None:
     """Let a memory have a tile; those outside it are not chosen yet."""
-    problem = address(seen.problem)
+    state = address(seen.state)
     seen.box[level][d] = tile_box(seen, level, d, tile, True)
-    for i in range(level + 1, problem.memories):
-        if problem.tiled[i][d]:
-            seen.box[i][d] = tile_box(seen, i, d, seen.state.tiles[i][d], False)
+    for i in range(level + 1, seen.problem.memories):
+        if state.tiles[i][d] > 0:
+            seen.box[i][d] = tile_box(seen, i, d, state.tiles[i][d], False)
 
 
 @part

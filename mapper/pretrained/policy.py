@@ -24,30 +24,19 @@ TINY = np.float32(1e-30)
 """No noise is infinite."""
 
 
-class Observation(NamedTuple):
-    """What `B` agents observe at one decision.
-
-    Args:
-        context: ``(B, CONTEXT_FEATURES)`` float32: problem, choices so far, the decision.
-        choices: ``(B, C)`` records `seen_records.ChoiceRow`.
-    """
-
-    context: Float32Array
-    choices: NDArray[Any]
-
-
 class Taken(NamedTuple):
     """One decision of `B` rows, as it was observed and taken.
 
     Args:
         decision: The decision.
-        seen: What the rows observed.
+        context, choices: What the rows observed, see :func:`observe`.
         picks: ``(B, C)`` loops by rank, the outermost first; of a decision that is no order,
             ``(B, 1)`` the choice taken.
     """
 
     decision: Decision
-    seen: Observation
+    context: Float32Array
+    choices: NDArray[Any]
     picks: IntArray
 
 
@@ -77,25 +66,27 @@ def propose(
     count = len(which)
     warm = np.full((len(DECISIONS), count), temperature, np.float32)
     draws = np.zeros(count, DrawRow)
-    draws["picks"][:, 0] = which
-    groups = group_rows(draws, 1, count)
+    draws["chose"] = which
+    groups = group_rows(draws, count)
     for decision, width in _open(arrays, which):
-        seen = observe(decision, arrays, rows, draws["first"][:groups].copy(), width)
-        found = scores(weights, decision.kind, *seen)
+        members = draws["first"][:groups].copy()
+        context, choices = observe(decision, arrays, rows, members, width)
+        found = scores(weights, decision.kind, context, choices)
         if decision.is_order:
             waits = rng.standard_exponential((count, width), np.float32)
             noise = np.log(np.maximum(waits, TINY)) * warm[decision.place][:, None]
-            draws["keys"][:, :width] = found[draws["group"]] - noise
+            picks = np.argsort(noise - found[draws["group"]], axis=1, kind="stable")
+            draws["picks"][:, :width], draws["chose"] = picks, picks @ D ** np.arange(width)
         else:
             draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
-        take_rows(arrays.work, arrays.rows, rows, draws, seen.choices)
-        groups = group_rows(draws, width if decision.is_order else 1, count)
+        take_rows(arrays.work, rows, draws, choices)
+        groups = group_rows(draws, count)
     return rows
 
 
 def observe(
     decision: Decision, arrays: ProblemArrays, rows: Rows, members: IntArray, width: int
-) -> Observation:
+) -> tuple[Float32Array, NDArray[Any]]:
     """What some rows observe.
 
     Args:
@@ -104,6 +95,10 @@ def observe(
         rows: ``(B,)`` records `seen_records.StateRow`: the choices so far.
         members: ``(N,)`` the rows that observe.
         width: Choices of the decision at most.
+
+    Returns:
+        ``(N, CONTEXT_FEATURES)`` problem, choices so far, the decision; and ``(N, width)`` records
+        `seen_records.ChoiceRow`.
     """
     from mapper.pretrained.kernel import see_rows
 
@@ -114,7 +109,7 @@ def observe(
     choices = np.zeros((count, width), ChoiceRow)
     contexts = np.ndarray(count, ContextRow, context)  # in the same memory
     see_rows(arrays.work, arrays.rows, arrays.values[place], rows, members, contexts, choices)
-    return Observation(context, choices)
+    return context, choices
 
 
 def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
@@ -129,8 +124,8 @@ def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
     which, found = given["problem"], []
     rows, everyone = arrays.begins[which], np.arange(len(given))
     for decision, width in _open(arrays, which):
-        seen = observe(decision, arrays, rows, everyone, width)
-        values, legal = seen.choices["value"], seen.choices["legal"]
+        context, choices = observe(decision, arrays, rows, everyone, width)
+        values, legal = choices["value"], choices["legal"]
         part = part_of(decision, given)
         if decision.is_order:
             place = np.take_along_axis(np.argsort(part, axis=1), values, axis=1)
@@ -140,10 +135,7 @@ def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
             picks = match.argmax(axis=1)[:, None]
             legal &= match.any(axis=1)[:, None]
         part_of(decision, rows)[:] = part
-        if (decision.kind, decision.number) == ("units", 1):  # clusters follow where PEs are shared
-            pooled = arrays.rows["pool"][which] > 0
-            rows["units"][pooled, 0] = given["units"][pooled, 0]
-        found.append(Taken(decision, seen, picks))
+        found.append(Taken(decision, context, choices, picks))
     return found
 
 

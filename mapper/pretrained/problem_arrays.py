@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cost_models import Chain, ChainLevel, chain_prices
 from layers import DIMS, Layer
 from maestro_env import Problem
-from mapper.pretrained.decisions import DECISIONS, FIRST_TILE, LEVELS
+from mapper.pretrained.decisions import DECISIONS
 from mapper.pretrained.nest_choices import NestChoices
 from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen
 from marl_common import IntArray
@@ -79,11 +79,10 @@ def weights_of(problem: Problem) -> tuple[float, float]:
 def _fill(row: Any, nest: NestChoices) -> None:
     """Write a problem down."""
     problem, chain = nest.problem, nest.chain
-    layer, counts = problem.layer, [len(held) for held in nest.choices]
+    layer = problem.layer
     row["extents"], row["coupling"] = layer.extents, layer.coupling
     row["window"] = layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
-    row["memories"], row["counts"] = len(nest.entries), counts
-    row["tiled"] = np.array(counts[FIRST_TILE:-LEVELS]).reshape(LEVELS, -1) > 0
+    row["memories"], row["counts"] = len(nest.entries), [len(held) for held in nest.choices]
     row["capacity"], row["own"] = np.inf, np.inf
     for number, level in enumerate(reversed(chain.memories)):
         _fill_memory(row, number, level.buffer, nest)

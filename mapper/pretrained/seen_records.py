@@ -45,7 +45,6 @@ ProblemRow: Any = _record(
     multicast=("i8", SPREADS),
     reduce=("i8", SPREADS),
     rivals=("i8", (SPREADS, SPREADS)),
-    tiled=("i8", (LEVELS, D)),
     capacity=("f8", LEVELS),
     own=("f8", (LEVELS, TENSORS)),
     bits=("f8", (LEVELS, TENSORS)),
@@ -62,7 +61,6 @@ ProblemRow: Any = _record(
 - `spreads`; `below`: the memory whose fan-out each stands in; `most`: units of its axis;
   `multicast`, `reduce`: whether these share reads, and sums; `rivals`: earlier spreads that may
   not have its dimension;
-- `tiled`: whether a memory has a tile of a dimension, else it takes its share of what is around;
 - `capacity`: bits that tensors share, inf where nothing limits them; `own`: of one tensor alone;
 - `bits`: what an element takes, double buffering included, 0 where the memory does not hold the
   tensor; `shares`: 1 where a tensor lies in the capacity that tensors share;
@@ -77,8 +75,8 @@ StateRow: Any = _record(
     orders=("i8", (LEVELS, D)),
 )
 """The problem's number and the choices made so far: of each spread its dimension (-1: none) and
-units, of each memory its tiles (0: its share of what is around; of L2 what a cluster gets) and loop
-order, outermost first. What is not chosen yet stands at its least.
+units (of L2 and L1 only a cluster's), of each memory its tiles (0: its share of what is around; of
+L2 what a cluster gets) and loop order, outermost first. What is not chosen yet is at its least.
 """
 LevelSeen: Any = _record(
     fixed=("f4", LEVEL_FEATURES), fill="f4", sizes=("f4", TENSORS), steps="f4", units="f4"
@@ -113,7 +111,7 @@ DrawRow: Any = _record(
     next="i8",
     draw="f8",
     warm="f4",
-    keys=("f4", D),
+    chose="i8",
     picks=("i8", D),
 )
 """How one row draws. Rows whose choices so far are alike are a group: they observe the same.
@@ -121,8 +119,8 @@ DrawRow: Any = _record(
 - `group` of the row; of the group with the row's number, `first`: its first row, `split`: the last
   group that was split from it, -1 for none, `next`: the one that was split before it;
 - `draw`: a random number in [0, 1); `warm`: the temperature, 0 takes the likeliest choice;
-- `keys`: noisy scores of loops, -inf where one does not iterate;
-- `picks`: the choice taken, or loops by rank, the outermost first.
+- `chose`: the choice taken, or a number of the ranking of loops;
+- `picks`: loops by rank, the outermost first.
 """
 Step: Any = _record(
     place="i8", kind="i8", number="i8", dim="i8", groups="i8", rows="i8", width="i8", options="i8"

@@ -67,9 +67,9 @@ def decisions_of(agents, problems, times, seed):
 def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
     arrays, which, given, taken = decisions_of(untrained, random_problems(12, seed=4), 4, 5)
     chosen = 0
-    for decision, seen, picks in taken:
+    for decision, _, choices, picks in taken:
         values, part = arrays.values[decision.place, which], part_of(decision, given)
-        legal = seen.choices["legal"]
+        legal = choices["legal"]
         for row in np.flatnonzero(legal.any(axis=1)):
             if decision.is_order:
                 ranked = picks[row, : legal[row].sum()]
@@ -90,9 +90,9 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
 
     _, which, _, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
     expected = np.zeros(len(which))
-    for decision, seen, picks in taken:
-        every = scores(untrained.weights, decision.kind, *seen).astype(float)
-        legal = seen.choices["legal"]
+    for decision, context, choices, picks in taken:
+        every = scores(untrained.weights, decision.kind, context, choices).astype(float)
+        legal = choices["legal"]
         for row in np.flatnonzero(legal.sum(axis=1) > 1):
             found = every[row]
             ranked = list(picks[row, : legal[row].sum()])
@@ -108,9 +108,10 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
 def test_draws_follow_the_scores():
     agents = Agents(fresh(np.random.default_rng(1), hidden=16))
     *_, taken = decisions_of(agents, [Problem("mobilenetv2.2", "edge", "edp")], 4000, 0)
-    logits = scores(agents.weights, taken[0].decision.kind, *taken[0].seen)[0].astype(float)
+    decision, context, choices, picks = taken[0]
+    logits = scores(agents.weights, decision.kind, context, choices)[0].astype(float)
     wanted = np.exp(logits) / np.exp(logits).sum()
-    drawn = np.bincount(taken[0].picks[:, 0], minlength=len(wanted)) / 4000
+    drawn = np.bincount(picks[:, 0], minlength=len(wanted)) / 4000
     assert np.abs(drawn - wanted).max() < 0.04
 
 
@@ -237,11 +238,11 @@ def test_training_has_chips_of_one_to_four_memories_and_none_of_the_library():
 
 
 def test_rows_that_chose_alike_are_one_group():
-    picks = np.array([[7, 1], [3, 1], [7, 1], [7, 2], [3, 1]])
+    chose = np.array([7, 3, 7, 8, 3])
     draws = np.zeros(5, DrawRow)
-    draws["picks"][:, :2] = picks
-    assert group_rows(draws, 2, 5) == 3
-    np.testing.assert_array_equal(picks[draws["first"][:3]][draws["group"]], picks)
-    draws["picks"][:, 0] = [7, 3, 8, 7, 3]
-    assert group_rows(draws, 1, 5) == 4
+    draws["chose"] = chose
+    assert group_rows(draws, 5) == 3
+    np.testing.assert_array_equal(chose[draws["first"][:3]][draws["group"]], chose)
+    draws["chose"] = [1, 1, 0, 1, 1]
+    assert group_rows(draws, 5) == 4
     assert draws["group"].tolist() == [0, 1, 2, 3, 1]
