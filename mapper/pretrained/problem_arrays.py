@@ -51,14 +51,12 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     nests = tuple(NestChoices(problem) for problem in problems)
     width = max(len(held) for nest in nests for held in nest.choices)
     values = np.zeros((len(DECISIONS), len(nests), width), np.int64)
-    for row, nest in enumerate(nests):
-        for place, held in enumerate(nest.choices):
-            if held:
-                values[place, row, : len(held)] = held
     found, begins = np.zeros(len(nests), ProblemRow), np.stack([nest.begin() for nest in nests])
     begins["problem"] = np.arange(len(nests))
-    for row, nest in zip(found, nests, strict=True):
-        _fill(row, nest)
+    for row, nest in enumerate(nests):
+        _fill(found[row], nest)
+        for place, held in enumerate(nest.choices):
+            values[place, row, : len(held)] = held
     return ProblemArrays(found, values, begins, nests, _WORK.copy())
 
 
@@ -66,14 +64,6 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
 def arrays_of_one(problem: Problem) -> ProblemArrays:
     """The arrays of a problem, kept for its next search."""
     return arrays_of([problem])
-
-
-def weights_of(problem: Problem) -> tuple[float, float]:
-    """Exponents of latency and energy in the objective; EDP's where it has neither."""
-    figures = problem.objective.figures
-    latency = float("latency_cycles" in figures)
-    energy = float(any(figure.startswith("energy") for figure in figures))
-    return (latency, energy) if latency or energy else (1.0, 1.0)
 
 
 def _fill(row: Any, nest: NestChoices) -> None:
@@ -125,28 +115,24 @@ def _copies(problem: Problem) -> int:
 def _features(nest: NestChoices, window: list[int]) -> list[float]:
     problem, chain = nest.problem, nest.chain
     layer, dram = problem.layer, chain.levels[0]
-    weights = weights_of(problem)
+    figures = problem.objective.figures
+    latency, energy = "latency_cycles" in figures, any(f.startswith("energy") for f in figures)
+    both = latency == energy  # EDP's features stand for objectives with neither, too
     tensors = (layer.input_size, layer.filter_size, layer.output_size)
     offchip = (dram.read_bw or 1 << 33) / 8
     return [
-        *(_log(n) for n in layer.extents),
-        *(float(bool(c)) for c in layer.coupling[1]),
-        *(float(layer.coupling[2][DIMS.index(d)]) for d in "KC"),
-        *(_log(v) for v in window),
-        _log(chain.lanes),
-        _log(chain.peak_macs_per_cycle),
+        *map(_log, layer.extents),
+        *map(bool, layer.coupling[1]),
+        *(layer.coupling[2][DIMS.index(d)] for d in "KC"),
+        *map(_log, (*window, chain.lanes, chain.peak_macs_per_cycle)),
         len(nest.entries) / 5,
-        *weights,
-        float(weights == (1.0, 1.0)),
-        *(_log(size) for size in tensors),
-        _log(layer.macs),
+        *(latency or both, energy or both, both),
+        *map(_log, (*tensors, layer.macs)),
         _log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
-        float(dram.read_bw is None),
-        float(dram.shared_bw),
-        *(_log(bits) for bits in chain.widths),
-        *([0.0, 1.0] if dram.read_bw is None else [_log(dram.read_bw), 0.0]),
-        float(nest.plan is not None),
-        float(_copies(problem) == 2),
+        *(dram.read_bw is None, dram.shared_bw),
+        *map(_log, chain.widths),
+        *_log_or_none(dram.read_bw),
+        *(nest.plan is not None, _copies(problem) == 2),
     ]
 
 
@@ -169,16 +155,14 @@ def _features_of_level(layer: Layer, chip: Chain, level: ChainLevel) -> list[flo
     total = None if whole else buffer.total_bits
     return [
         1.0,
-        *([0.0, 1.0] if total is None else [_log(total), 0.0]),
-        *(float(flag) for flag in level.holds),
+        *_log_or_none(total),
+        *level.holds,
         *(
             _log(size * bits / limit) if limit and flag and not whole else 0.0
             for size, bits, limit, flag in zip(sizes, widths, limits, level.holds, strict=True)
         ),
-        *([0.0, 1.0] if level.read_bw is None else [_log(level.read_bw), 0.0]),
-        0.0 if level.write_bw is None else _log(level.write_bw),
-        float(level.shared_bw),
-        _log(level.fanout.units),
+        *_log_or_none(level.read_bw),
+        *(_log_or_none(level.write_bw)[0], level.shared_bw, _log(level.fanout.units)),
     ]
 
 
@@ -192,6 +176,11 @@ def _prices(chip: Chain) -> dict[str, tuple[float, float]]:
         name: (_log(1e6 * float(max(level.read))), _log(1e6 * float(max(level.write))))
         for name, level in levels.items()
     }
+
+
+def _log_or_none(limit: float | None) -> tuple[float, bool]:
+    """Logarithm of a limit, and whether there is none."""
+    return (0.0, True) if limit is None else (_log(limit), False)
 
 
 def _log(value: float) -> float:
