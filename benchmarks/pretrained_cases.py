@@ -182,7 +182,7 @@ def _search(agents: Agents, problem: Problem, seed: int) -> ProposalSearch:
 
 def keys(given: Any) -> Iterator[tuple[str, str, str]]:
     """The cases of a set, with what their rows are made of."""
-    given.agents = agents_of(given.agents, "exact")
+    given.agents = agents_of(given.agents)
     given.references = References(given.reference, given.proof_s)
     given.numbered = {
         (c.layer, c.chip, c.objective): (n, c) for n, c in enumerate(cases(given.set))

@@ -195,7 +195,7 @@ class DesignRun(Experiment):
         from mapper.pretrained.weights import agents_of
 
         shapes = range(len(self.workload.layers))
-        agents = agents_of(self.pretrained, self.workload.cost_model)
+        agents = agents_of(self.pretrained)
         found = [Tried() for _ in shapes]
         if agents is None:
             return found

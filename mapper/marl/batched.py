@@ -93,7 +93,7 @@ class BatchedLearner:
 
     def run(self) -> None:
         """Search until nothing is left to gain, or the budget is used up."""
-        config, problem = self.config, self.problem
+        config = self.config
         with reproducible():
             if config.checkpoint and Path(config.checkpoint).exists():
                 SEARCH.restore(config.checkpoint, self._go_on)
@@ -101,7 +101,7 @@ class BatchedLearner:
                 if config.warm_start:
                     self.start = warm(self.named, config.warm_start, self.rng)
                 elif config.pretrained != NONE:
-                    self.trained = agents_of(config.pretrained, problem.cost_model.name)
+                    self.trained = agents_of(config.pretrained)
                 if config.shared_policy:
                     adopt(self.named, config.shared_policy)
             with suppress(BudgetExhausted):

@@ -14,6 +14,7 @@ from cost_models import Chain, Cost, ReasonCode
 from maestro_env import Evaluation, Problem
 from mapper.pretrained.cases import doubts_of
 from mapper.pretrained.local_search import ProposalSearch
+from mapper.pretrained.weights import agents_of
 from mapper.search.correction import Correction
 from marl_common import FloatArray, IntArray
 
@@ -74,7 +75,7 @@ class Proxy(BaseSearcher):
     def doubts(self, problem: Problem) -> Sequence[str]:
         """What the agents were not trained for."""
         super().doubts(problem)
-        return doubts_of(self.config.pretrained, _cheap(problem))
+        return doubts_of(agents_of(self.config.pretrained), _cheap(problem))
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("sklearn", self.name, "rl")
@@ -175,9 +176,8 @@ class _CorrectedSearch:
 
     def _drafted(self, cheap: Problem) -> ProposalSearch:
         from mapper.pretrained.policy_proposals import search_from
-        from mapper.pretrained.weights import agents_of
 
-        agents = agents_of(self.config.pretrained, PRICED)
+        agents = agents_of(self.config.pretrained)
         if agents is None:
             return ProposalSearch(cheap, lambda drawn: self._uniform(len(drawn)), self.rng)
         return search_from(agents.weights, cheap, self.rng)

@@ -29,7 +29,7 @@ for seed in range(4):
 proving.FIRST_SAMPLES = 100
 proof = prove(Problem("gemm:M=4,N=2,K=4", space={"parallel": "KC"}))
 print(proof.value, proof.counts)
-weights, arrays = agents_of("auto", "exact").weights, arrays_of([Problem("mlp.2")])
+weights, arrays = agents_of("auto").weights, arrays_of([Problem("mlp.2")])
 state = propose(weights, arrays, np.zeros(4, int), np.random.default_rng(0))
 print([part.tolist() for part in state])
 if "torch" in sys.argv:
