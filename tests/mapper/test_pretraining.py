@@ -61,9 +61,9 @@ def test_a_training_goes_on_from_agents(untrained):
 def test_experts_are_kept_with_weights_by_their_value():
     memory = ExpertMemory()
     trainer = PolicyTrainer("exact", TINY, seed=1)
-    sizes = [2, 1]
-    tasks = [ExpertTask("exact", (1, 1, n), m, 70, trainer.weights) for n, m in enumerate(sizes)]
-    found = joined([experts_of(task) for task in tasks], sizes)
+    shards = [(0, 2, 0), (1, 1, 2)]  # number, problems, the first one
+    tasks = [ExpertTask("exact", (1, 1, n), m, k, 70, trainer.weights) for n, m, k in shards]
+    found = joined(map(experts_of, tasks))
     assert set(found.rows["problem"]) == {0, 1, 2}
     np.testing.assert_allclose(np.bincount(found.rows["problem"], found.weight), 1.0)
     memory.add(tasks, found)

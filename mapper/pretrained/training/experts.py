@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -42,6 +42,7 @@ class ExpertTask:
         cost_model: Name of the cost model.
         place: The training's seed, the step and the shard.
         problems: How many problems.
+        first: How many problems the shards before it have.
         samples: Samples of local search on each.
         weights: The agents as they are now, from whose proposals searches go on (expert iteration);
             None where only the problems matter.
@@ -50,6 +51,7 @@ class ExpertTask:
     cost_model: str
     place: tuple[int, int, int]
     problems: int
+    first: int = 0
     samples: int = 0
     weights: Weights | None = None
 
@@ -66,7 +68,7 @@ class ExpertTask:
 
 
 class Experts(NamedTuple):
-    """What a shard found: ``(B,)`` mappings, each with its problem, and their weights."""
+    """What shards found: ``(B,)`` mappings, each with its problem's number, and their weights."""
 
     rows: Rows
     weight: FloatArray
@@ -75,19 +77,17 @@ class Experts(NamedTuple):
 def experts_of(task: ExpertTask) -> Experts:
     """Do a shard."""
     rng = task.generator(SEARCHES)
-    return joined([_searched(problem, task, rng) for problem in task.drawn], [1] * task.problems)
+    return joined([_searched(task, number, rng) for number in range(task.problems)])
 
 
-def joined(parts: Sequence[Experts], problems: Sequence[int]) -> Experts:
-    """What was found on several lots of problems, of so many each, as of one."""
-    rows, weight = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    begins = np.cumsum([0, *problems[:-1]])
-    rows["problem"] += np.repeat(begins, [len(part.rows) for part in parts])
-    return Experts(rows, weight)
+def joined(parts: Iterable[Experts]) -> Experts:
+    """What was found on several lots of problems as of one."""
+    return Experts(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> Experts:
-    """The best mappings of one problem."""
+def _searched(task: ExpertTask, number: int, rng: np.random.Generator) -> Experts:
+    """The best mappings of one of a shard's problems."""
+    problem = task.drawn[number]
     problem.start()
     assert task.weights is not None
     batches = search_from(task.weights, problem, rng).batches(task.samples)
@@ -98,6 +98,7 @@ def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> E
     best = best[np.isfinite(values[first][best])]
     weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
     rows = NestChoices(problem).rows(problem.space.decode(actions[best]))
+    rows["problem"] = task.first + number
     return Experts(rows, weight / weight.sum())
 
 

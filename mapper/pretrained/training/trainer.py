@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,16 +76,15 @@ class PolicyTrainer:
 
     def _find_experts(self, count: int) -> None:
         plan = self.schedule
-        ends = [count * shard // plan.shards for shard in range(plan.shards + 1)]
-        sizes = [size for size in np.diff(ends).tolist() if size]
+        ends = sorted({count * shard // plan.shards for shard in range(plan.shards + 1)})
         tasks = [
             ExpertTask(
-                self.cost_model, (self.seed, self.done, n), size, plan.samples, self.weights
+                self.cost_model, (self.seed, self.done, n), end - first, first, plan.samples,
+                self.weights,
             )
-            for n, size in enumerate(sizes)
+            for n, (first, end) in enumerate(pairwise(ends))
         ]  # fmt: skip
-        found = list(self.crew.share_out(experts_of, tasks))
-        self.memory.add(tasks, joined(found, sizes))
+        self.memory.add(tasks, joined(self.crew.share_out(experts_of, tasks)))
         self.calls += count * plan.samples
 
     def state_dict(self) -> dict[str, Any]:
