@@ -119,7 +119,7 @@ def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
         for i in range(level, problem.memories):
             worst = max(worst, seen.fills[i])
         see_tile(seen, inside, choice)
-        see_fill(seen, worst, choice)
+        choice.features[Tile.WORST_FILL] = min(worst, 2.0)
         choice.legal = worst <= 1.0 or least
         if worst > 1.0:  # and so will any larger one
             break
@@ -127,20 +127,8 @@ def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
 
 
 @part
-def see_fill(seen: Seen, worst: float, choice: ChoiceRow) -> None:
-    """Features of what a tile takes of its own memory, and of those outside it."""
-    level, out = seen.level, choice.features
-    own = seen.fills[level]
-    outer = seen.fills[level + 1] if level + 1 < seen.problem.memories else 0.0
-    out[Tile.FILL] = min(own, 2.0)
-    out[Tile.FILL_LOG] = max(size_log(own), -3.0) if own > 0 else 0.0
-    out[Tile.OUTER_FILL] = min(outer, 2.0)
-    out[Tile.WORST_FILL] = min(worst, 2.0)
-
-
-@part
 def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
-    """Features of a tile but for what it takes of memories."""
+    """Features of a tile."""
     out, problem = choice.features, address(seen.problem)
     level, d = seen.level, seen.step.dim
     n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
@@ -150,6 +138,10 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
     within = up(box, inside * units)
     box_log, steps_log, within_log = log_of(seen, box), log_of(seen, steps), log_of(seen, within)
     outside_log, n_log = log_of(seen, outside), log_of(seen, n)
+    own = seen.fills[level]
+    out[Tile.FILL] = min(own, 2.0)
+    out[Tile.FILL_LOG] = max(size_log(own), -3.0) if own > 0 else 0.0
+    out[Tile.OUTER_FILL] = min(seen.fills[level + 1], 2.0)
     out[Tile.BOX] = box_log
     out[Tile.STEPS] = steps_log
     out[Tile.PADDING] = box_log + steps_log + outside_log - n_log

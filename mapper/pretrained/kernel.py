@@ -217,8 +217,14 @@ def take_rows(works: Seen, states: StateRow, draws: DrawRow, choices: ChoiceRow)
         else:
             draw.chose = drawn(draw, choices, step.width)
             choice = address(choices[draw.group * step.width + draw.chose])
-            if choice.legal:
-                choose(step, state, choice.value)
+            if not choice.legal:
+                continue
+            if step.kind == TILE:
+                state.tiles[step.number][step.dim] = choice.value
+            elif step.kind == UNITS:
+                state.units[step.number] = choice.value
+            else:
+                state.dims[step.number] = choice.value
 
 
 @part
@@ -238,17 +244,6 @@ def drawn(draw: DrawRow, choices: ChoiceRow, width: int) -> int:
         if left < 0.0:
             return c
     return best
-
-
-@part
-def choose(step: Step, state: StateRow, value: int) -> None:
-    """Carry out a decision that is no order; `state` changes."""
-    if step.kind == TILE:
-        state.tiles[step.number][step.dim] = value
-    elif step.kind == UNITS:
-        state.units[step.number] = value
-    else:
-        state.dims[step.number] = value
 
 
 @part
