@@ -95,8 +95,6 @@ class ProposalSearch:
         values = np.concatenate([self._values, evaluation.values[feasible]])
         every = np.concatenate([self._parents, actions[feasible]])
         best = np.argsort(values, kind="stable")[:PARENTS]
-        self._better = len(best) > 0 and (
-            not len(self._values) or bool(values[best[0]] < self._values[0])
-        )
+        self._better = values.min(initial=np.inf) < self._values.min(initial=np.inf)
         self._parents, self._values = every[best], values[best]
         return evaluation

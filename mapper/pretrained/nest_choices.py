@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import Chain, ChainBatch, MappingBatch
+from cost_models import ChainBatch, MappingBatch
 from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.decisions import DECISIONS, SPREADS, Decision
@@ -28,12 +28,6 @@ class NestChoices:
     """
 
     problem: Problem
-
-    @cached_property
-    def chain(self) -> Chain:
-        """The chip as a list of levels; PEs of a chip of two stand below L2."""
-        chip = self.problem.accelerator
-        return chip if isinstance(chip, Chain) else chip.to_levels()
 
     @cached_property
     def plan(self) -> Any:

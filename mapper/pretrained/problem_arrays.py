@@ -68,27 +68,22 @@ def arrays_of_one(problem: Problem) -> ProblemArrays:
 
 def _fill(row: Any, nest: NestChoices) -> None:
     """Write a problem down."""
-    problem, chain = nest.problem, nest.chain
-    layer = problem.layer
+    problem, layer, chip = nest.problem, nest.problem.layer, nest.problem.accelerator
+    chain = chip if isinstance(chip, Chain) else chip.to_levels()  # PEs of two stand below L2
     row["extents"], row["coupling"] = layer.extents, layer.coupling
     row["window"] = layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
     row["memories"], row["counts"] = len(nest.entries), [len(held) for held in nest.choices]
     row["capacity"], row["own"] = np.inf, np.inf
+    copies, (inputs, filters, _, psums) = _copies(problem), chain.widths  # psums are what is held
     for number, level in enumerate(reversed(chain.memories)):
-        _fill_memory(row, number, level.buffer, nest)
+        buffer = level.buffer
+        row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
+        row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
+        widths = np.array([inputs, filters, psums]) * np.minimum(buffer.copies, copies)
+        row["bits"][number], row["shares"][number] = widths * buffer.holds, buffer.sharing
     _fill_spreads(row, nest)
     row["levels"][: len(nest.entries) + 1] = _features_of_levels(layer, chain)
-    row["features"] = _features(nest, row["window"].tolist())
-
-
-def _fill_memory(row: Any, number: int, buffer: Any, nest: NestChoices) -> None:
-    """Capacities of a memory, and what an element takes; outputs are held as partial sums."""
-    copies, (inputs, filters, _, psums) = _copies(nest.problem), nest.chain.widths
-    row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
-    row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
-    widths = np.array([inputs, filters, psums]) * np.minimum(buffer.copies, copies)
-    row["bits"][number] = widths * buffer.holds
-    row["shares"][number] = buffer.sharing
+    row["features"] = _features(nest, chain, row["window"].tolist())
 
 
 def _fill_spreads(row: Any, nest: NestChoices) -> None:
@@ -112,9 +107,8 @@ def _copies(problem: Problem) -> int:
     return int(getattr(problem.cost_model, "buffers", 2))
 
 
-def _features(nest: NestChoices, window: list[int]) -> list[float]:
-    problem, chain = nest.problem, nest.chain
-    layer, dram = problem.layer, chain.levels[0]
+def _features(nest: NestChoices, chain: Chain, window: list[int]) -> list[float]:
+    problem, layer, dram = nest.problem, nest.problem.layer, chain.levels[0]
     figures = problem.objective.figures
     latency, energy = "latency_cycles" in figures, any(f.startswith("energy") for f in figures)
     both = latency == energy  # EDP's features stand for objectives with neither, too
@@ -138,10 +132,17 @@ def _features(nest: NestChoices, window: list[int]) -> list[float]:
 
 def _features_of_levels(layer: Layer, chip: Chain) -> list[list[float]]:
     """``LEVEL_FEATURES`` logarithms, shares and flags of each memory, innermost first, and DRAM."""
+    try:
+        prices = chain_prices(chip, {}).levels
+    except ValueError:  # the data do not reach the chip's node
+        prices = {}
+    energy = {  # of reading and of writing an element of the widest tensor [fJ]
+        name: [_log(1e6 * float(max(each))) for each in (price.read, price.write)]
+        for name, price in prices.items()
+    }
     counted = [(level, count) for level, count in chip.instances() if any(level.holds)]
-    prices = _prices(chip)
     return [
-        [*_features_of_level(layer, chip, level), _log(count), *prices.get(level.name, (0.0, 0.0))]
+        [*_features_of_level(layer, chip, level), _log(count), *energy.get(level.name, (0.0, 0.0))]
         for level, count in reversed(counted)
     ]
 
@@ -164,18 +165,6 @@ def _features_of_level(layer: Layer, chip: Chain, level: ChainLevel) -> list[flo
         *_log_or_none(level.read_bw),
         *(_log_or_none(level.write_bw)[0], level.shared_bw, _log(level.fanout.units)),
     ]
-
-
-def _prices(chip: Chain) -> dict[str, tuple[float, float]]:
-    """Energy of reading and of writing an element of the widest tensor, by level; [fJ]."""
-    try:
-        levels = chain_prices(chip, {}).levels
-    except ValueError:  # the data do not reach the chip's node
-        return {}
-    return {
-        name: (_log(1e6 * float(max(level.read))), _log(1e6 * float(max(level.write))))
-        for name, level in levels.items()
-    }
 
 
 def _log_or_none(limit: float | None) -> tuple[float, bool]:

@@ -70,7 +70,8 @@ class PolicyTrainer:
         self.optimiser.zero_grad()
         loss.backward()
         for group in self.optimiser.param_groups:
-            group["lr"] = _falling(plan.learning_rate, place / plan.steps)
+            falling = 0.5 * (1 + math.cos(math.pi * (place / plan.steps)))
+            group["lr"] = plan.learning_rate * (0.05 + 0.95 * falling)
         torch.nn.utils.clip_grad_norm_(self._tensors.values(), 1.0)
         self.optimiser.step()
 
@@ -106,8 +107,3 @@ class PolicyTrainer:
         unpack_generator(self.rng, state["generator"])
         self.memory.load_state_dict(state["memory"], self.cost_model)
         self.done, self.calls, self.cpu_s = state["counters"]
-
-
-def _falling(rate: float, share: float) -> float:
-    """A rate that falls by a cosine from `rate` to a twentieth of it, as `share` goes to 1."""
-    return rate * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(share, 1.0))))
