@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from mapper.pretrained.decisions import FIRST_TILE
 from mapper.pretrained.feature_names import Loop, Parallel, Tile, Units
 from mapper.pretrained.nest_sizes import (
     fill_sizes,
     log_of,
-    set_tile,
+    set_boxes,
     size_log,
     up,
     utilisation,
@@ -113,7 +114,8 @@ def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
         choice = address(choices[seen.first + c])
         if choice.value < inside:
             continue
-        set_tile(seen, level, d, choice.value)
+        seen.state.tiles[level][d] = choice.value
+        set_boxes(seen, d, level, seen.step.place - FIRST_TILE + 1)
         fill_sizes(seen, level)
         worst = 0.0
         for i in range(level, problem.memories):

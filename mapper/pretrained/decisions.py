@@ -35,11 +35,6 @@ class Decision(NamedTuple):
     number: int
     dim: int = -1
 
-    @property
-    def is_order(self) -> bool:
-        """Whether the decision ranks loops instead of picking one choice."""
-        return self.kind == "order"
-
 
 def _all() -> list[tuple[str, int, int]]:
     """Inner tiles before outer ones, so that an outer tile is never smaller than the inner one."""

@@ -66,7 +66,7 @@ def _choice(weights: Weights, taken: Taken, nest: NestChoices) -> Choice:
     decision, context, choices, picks = taken
     options, legal = choices["value"][0], choices["legal"][0]
     found = scores(weights, decision.kind, context, choices)[0].astype(np.float64)
-    if decision.is_order:
+    if decision.kind == "order":
         ranked = [int(c) for c in picks[0] if legal[c]]
         swaps = [
             [*ranked[:i], ranked[i + 1], ranked[i], *ranked[i + 2 :]]

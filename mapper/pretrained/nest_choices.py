@@ -67,7 +67,7 @@ class NestChoices:
         found = {"parallel": dims, "units": units}.get(decision.kind, memories)[decision.number :]
         if not found or decision.kind in ("parallel", "units"):
             return found[0] if found else ""
-        return found[0] + ("order" if decision.is_order else f"tile_{DIMS[decision.dim]}")
+        return found[0] + ("order" if decision.kind == "order" else f"tile_{DIMS[decision.dim]}")
 
     @cached_property
     def choices(self) -> list[list[int]]:
@@ -76,7 +76,7 @@ class NestChoices:
 
     def _of(self, decision: Decision, name: str) -> list[int]:
         space, number = self.problem.space, decision.number
-        if name and decision.is_order:
+        if name and decision.kind == "order":
             tiled = self.plan.entries[self.entries[number]].tiled if self.plan else DIMS
             return [DIMS.index(d) for d in space.moving if d in tiled]
         if name not in space.names:  # what no tile cuts is whole on two levels
@@ -103,7 +103,7 @@ class NestChoices:
         row = np.zeros((), StateRow)
         row["dims"], row["units"], row["orders"] = -1, 1, np.arange(len(DIMS))
         for decision, held in zip(DECISIONS, self.choices, strict=True):
-            if not decision.is_order and held and (len(held) == 1 or decision.kind == "tile"):
+            if decision.kind != "order" and held and (len(held) == 1 or decision.kind == "tile"):
                 part_of(decision, row[None])[:] = held[0]
         return row
 

@@ -39,10 +39,8 @@ def fill_nest(seen: Seen, chosen: int) -> None:
         seen.outside[problem.memories][d] = 1
         seen.box[problem.memories][d] = problem.extents[d]
         for i in range(problem.memories):
-            if state.tiles[i][d] > 0:
-                seen.box[i][d] = tile_box(seen, i, d, state.tiles[i][d], i * D + d < chosen)
-            else:
-                seen.box[i][d] = 1
+            seen.box[i][d] = 1
+        set_boxes(seen, d, 0, chosen)
         for i in range(problem.memories - 1, -1, -1):
             seen.outside[i][d] = seen.outside[i + 1][d] * seen.units[i + 1][d]
             if state.tiles[i][d] > 0:
@@ -71,23 +69,18 @@ def fill_units(seen: Seen) -> None:
 
 
 @part
-def tile_box(seen: Seen, i: int, d: int, tile: int, known: bool) -> int:
-    """The box of a memory by its tile; one that is not known at least gives its units work."""
-    box = tile * seen.scale[d] if i == 1 else tile
-    if not known:
-        inside = seen.box[i - 1][d] if i > 0 else 1
-        box = max(box, inside * seen.units[i][d])
-    return int(max(min(box, seen.problem.extents[d]), 1))
+def set_boxes(seen: Seen, d: int, first: int, chosen: int) -> None:
+    """The boxes of memories from a first one on by their tiles, of which so many are chosen.
 
-
-@part
-def set_tile(seen: Seen, level: int, d: int, tile: int) -> None:
-    """Let a memory have a tile; those outside it are not chosen yet."""
+    One that is not chosen at least gives its units work.
+    """
     state = address(seen.state)
-    seen.box[level][d] = tile_box(seen, level, d, tile, True)
-    for i in range(level + 1, seen.problem.memories):
+    for i in range(first, seen.problem.memories):
         if state.tiles[i][d] > 0:
-            seen.box[i][d] = tile_box(seen, i, d, state.tiles[i][d], False)
+            box = state.tiles[i][d] * seen.scale[d] if i == 1 else state.tiles[i][d]
+            if i * D + d >= chosen:
+                box = max(box, (seen.box[i - 1][d] if i > 0 else 1) * seen.units[i][d])
+            seen.box[i][d] = min(box, seen.problem.extents[d])
 
 
 @part

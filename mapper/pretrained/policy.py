@@ -72,7 +72,7 @@ def propose(
         members = draws["first"][:groups].copy()
         context, choices = observe(decision, arrays, rows, members, width)
         found = scores(weights, decision.kind, context, choices)
-        if decision.is_order:
+        if decision.kind == "order":
             waits = rng.standard_exponential((count, width), np.float32)
             noise = np.log(np.maximum(waits, TINY)) * warm[decision.place][:, None]
             picks = np.argsort(noise - found[draws["group"]], axis=1, kind="stable")
@@ -127,7 +127,7 @@ def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
         context, choices = observe(decision, arrays, rows, everyone, width)
         values, legal = choices["value"], choices["legal"]
         part = part_of(decision, given)
-        if decision.is_order:
+        if decision.kind == "order":
             place = np.take_along_axis(np.argsort(part, axis=1), values, axis=1)
             picks = np.argsort(np.where(legal, place, D), axis=1, kind="stable")
         else:

@@ -71,7 +71,7 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
         values, part = arrays.values[decision.place, which], part_of(decision, given)
         legal = choices["legal"]
         for row in np.flatnonzero(legal.any(axis=1)):
-            if decision.is_order:
+            if decision.kind == "order":
                 ranked = picks[row, : legal[row].sum()]
                 assert legal[row, ranked].all()
                 np.testing.assert_array_equal(part[row, : len(ranked)], values[row, ranked])
@@ -80,7 +80,7 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
                 assert values[row, picks[row, 0]] == part[row]
             chosen += 1
         several = arrays.rows["counts"][which, decision.place] > 1  # what agents drew was legal
-        assert legal[several].any(axis=1).all() or decision.is_order
+        assert legal[several].any(axis=1).all() or decision.kind == "order"
     assert chosen > 400
 
 
@@ -97,7 +97,7 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
             found = every[row]
             ranked = list(picks[row, : legal[row].sum()])
             left = list(np.flatnonzero(legal[row]))
-            for pick in ranked if decision.is_order else ranked[:1]:
+            for pick in ranked if decision.kind == "order" else ranked[:1]:
                 expected[row] += found[pick] - np.log(np.exp(found[left]).sum())
                 left.remove(pick)
     tensors = {name: torch.from_numpy(array) for name, array in untrained.weights.items()}
