@@ -31,9 +31,8 @@ from benchmarks.frame import DATA, Row, Table, known, write
 from benchmarks.optimal_speed import shapes as distinct_shapes
 from cost_models import Accelerator
 from layers import Layer
-from maestro_env import Evaluation, Problem
+from maestro_env import Problem
 from mapper.pretrained.local_search import ProposalSearch
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
@@ -158,38 +157,32 @@ class References:
 
 def best_of(agents: Agents, problem: Problem, seed: int) -> list[float]:
     """Best value of ``zero-shot`` at each of `LIMITS`; inf before the first sample."""
-    counted, search = _search(agents, problem, seed)
+    search, counted = _search(agents, problem, seed), []
     for count in COUNTS:
-        search.run(count - problem.samples)
-    every = np.concatenate([values for _, values in counted])
+        counted += [e.values for _, e in search.batches(count - problem.samples)]
+    every = np.concatenate(counted)
     found = [float(every[:count].min()) for count in COUNTS]
     begin = time.process_time()
-    timed, search = _search(agents, problem, seed)  # in batches of its own size
+    timed: list[tuple[float, np.ndarray]] = []
+    search = _search(agents, problem, seed)  # in batches of its own size
     while not timed or 1e3 * (timed[-1][0] - begin) < MS[-1]:
-        search.run(COUNTS[-1] - problem.samples if problem.samples < COUNTS[-1] else AFTERWARDS)
+        count = COUNTS[-1] - problem.samples if problem.samples < COUNTS[-1] else AFTERWARDS
+        timed += [(time.process_time(), e.values) for _, e in search.batches(count)]
     for ms in MS:
         seen = [values.min() for at, values in timed if 1e3 * (at - begin) <= ms]
         found.append(float(min(seen, default=np.inf)))
     return found
 
 
-def _search(
-    agents: Agents, problem: Problem, seed: int
-) -> tuple[list[tuple[float, np.ndarray]], ProposalSearch]:
-    """A search from the start, and its batches so far: processor time [s] and values."""
-    batches: list[tuple[float, np.ndarray]] = []
-
-    def heard(actions: object, evaluation: Evaluation) -> None:
-        batches.append((time.process_time(), evaluation.values))
-
+def _search(agents: Agents, problem: Problem, seed: int) -> ProposalSearch:
+    """A search from the start."""
     problem.start()
-    rng = np.random.default_rng(seed)
-    return batches, search_from(MappingPolicy(agents.weights), problem, rng, heard)
+    return search_from(agents.weights, problem, np.random.default_rng(seed))
 
 
 def keys(given: Any) -> Iterator[tuple[str, str, str]]:
     """The cases of a set, with what their rows are made of."""
-    given.agents = agents_of(given.agents, "exact")
+    given.agents = agents_of(given.agents)
     given.references = References(given.reference, given.proof_s)
     given.numbered = {
         (c.layer, c.chip, c.objective): (n, c) for n, c in enumerate(cases(given.set))

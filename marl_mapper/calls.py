@@ -72,7 +72,7 @@ def explain(
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
         raise LibraryError(f"seed: got {brief(seed)}, expected a whole number from 0 to 2^63 - 1")
     problem = Problem(layer, chip, objective)
-    found = agents_of(agents, problem.cost_model.name)
+    found = agents_of(agents)
     if found is None:
         raise LibraryError(f"agents: got {brief(agents)}, expected 'auto' or a file of agents")
     return best_decisions(found, problem, np.random.default_rng(seed))[1]

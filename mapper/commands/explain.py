@@ -124,13 +124,13 @@ def _explain_proposal(
 
     layer = layers.parse(asked.layer or "")
     problem = Problem(layer, chip_of(accelerator), asked.objective)
-    agents = agents_of(by.pretrained, problem.cost_model.name)
+    agents = agents_of(by.pretrained)
     if agents is None:
         raise OptionError(
             f"--pretrained {by.pretrained}: there are no agents; expected a file of "
             "`mapper pretrain`"
         )
-    for doubt in doubts_of(by.pretrained, problem):
+    for doubt in doubts_of(agents, problem):
         tell(f"warning: {doubt}")
     mapping, choices = best_decisions(agents, problem, np.random.default_rng(by.seed))
     if not problem.feasible_samples:

@@ -114,7 +114,7 @@ def _plan(
     judging.check()
     model = cost_models.load(cost_model)
     limits = designs.limits()
-    agents_of(judging.pretrained, model.name)
+    agents_of(judging.pretrained)
     found = shapes(network)
     workload = Workload(
         tuple(shape.layer for shape in found),
@@ -209,15 +209,17 @@ def _begun(
 def _tell_doubts(plan: ExplorePlan, space: DesignSpace) -> None:
     """On standard error: what of the smallest and of the largest design the agents never met."""
     from mapper.pretrained.cases import doubts_of
+    from mapper.pretrained.weights import agents_of
 
     model = plan.workload.model()
     ends = [space.design(place).chip for place in (0, space.size - 1)]
     if plan.kept is not None:  # no agents there
         return
+    agents = agents_of(plan.pretrained)
     found = [
         doubt
         for chip in dict.fromkeys(ends)
-        for doubt in doubts_of(plan.pretrained, plan.workload.problem(0, chip, plan.aims[0], model))
+        for doubt in doubts_of(agents, plan.workload.problem(0, chip, plan.aims[0], model))
     ]
     for doubt in dict.fromkeys(found):
         tell(doubt)

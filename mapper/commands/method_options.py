@@ -100,7 +100,7 @@ class MethodOptions:
             )
         from mapper.pretrained.weights import agents_of
 
-        agents_of(self.pretrained, "exact")
+        agents_of(self.pretrained)
         return {"pretrained": self.pretrained}
 
     def _on_ray(self, address: str) -> dict[str, Any]:

@@ -190,19 +190,19 @@ class DesignRun(Experiment):
 
     def _proposals(self, model: Any, rng: np.random.Generator) -> list[Tried]:
         """For each shape the mappings that agents propose for each aim."""
-        from mapper.pretrained.policy import MappingPolicy
         from mapper.pretrained.policy_proposals import proposed
+        from mapper.pretrained.problem_arrays import arrays_of
         from mapper.pretrained.weights import agents_of
 
         shapes = range(len(self.workload.layers))
-        agents = agents_of(self.pretrained, self.workload.cost_model)
+        agents = agents_of(self.pretrained)
         found = [Tried() for _ in shapes]
         if agents is None:
             return found
         for aim in self.aims:
             problems = [self.workload.problem(shape, self.chip, aim, model) for shape in shapes]
-            each = self.budget // (len(problems) * len(self.aims))
-            batches = proposed(MappingPolicy(agents.weights), problems, each, rng)
+            numbers = np.arange(self.budget // (len(problems) * len(self.aims)))
+            batches = proposed(agents.weights, arrays_of(problems), numbers, rng)
             for shape, batch in enumerate(batches):
                 found[shape].batches.append(batch)
                 found[shape].samples += len(batch)

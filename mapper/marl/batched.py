@@ -27,7 +27,6 @@ from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
 from mapper.marl.ppo import PPO, Transitions
 from mapper.marl.proposals import Choices, Proposals
 from mapper.marl.repeats import Repeats
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import NONE, Agents, agents_of
 
@@ -94,7 +93,7 @@ class BatchedLearner:
 
     def run(self) -> None:
         """Search until nothing is left to gain, or the budget is used up."""
-        config, problem = self.config, self.problem
+        config = self.config
         with reproducible():
             if config.checkpoint and Path(config.checkpoint).exists():
                 SEARCH.restore(config.checkpoint, self._go_on)
@@ -102,7 +101,7 @@ class BatchedLearner:
                 if config.warm_start:
                     self.start = warm(self.named, config.warm_start, self.rng)
                 elif config.pretrained != NONE:
-                    self.trained = agents_of(config.pretrained, problem.cost_model.name)
+                    self.trained = agents_of(config.pretrained)
                 if config.shared_policy:
                     adopt(self.named, config.shared_policy)
             with suppress(BudgetExhausted):
@@ -308,14 +307,12 @@ class BatchedLearner:
     def _tried(self, agents: Agents) -> int:
         """Let trained agents propose the first samples; how many these were."""
         begin = self.problem.samples
-        search = search_from(MappingPolicy(agents.weights), self.problem, self.rng, self._hear)
-        search.run(self.config.proposed)
+        search = search_from(agents.weights, self.problem, self.rng)
+        for actions, evaluation in search.batches(self.config.proposed):
+            choices = actions[:, self.columns]
+            self._unseen(choices, len(choices))  # and so they are not sampled again
+            self._remember(choices, evaluation)
         return self.problem.samples - begin
-
-    def _hear(self, actions: IntArray, evaluation: Evaluation) -> None:
-        choices = actions[:, self.columns]
-        self._unseen(choices, len(choices))  # and so they are not sampled again
-        self._remember(choices, evaluation)
 
     def _free(self, count: int) -> Choices:
         best = self.elites.figures[:1]

@@ -32,10 +32,11 @@ class Marl(BaseSearcher):
     def doubts(self, problem: Problem) -> Sequence[str]:
         """What the pre-trained agents were not trained for."""
         from mapper.pretrained.cases import doubts_of
+        from mapper.pretrained.weights import agents_of
 
         config = self.config
         begins = config.mode == "search" and not config.warm_start and config.learner == "batched"
-        return doubts_of(config.pretrained, problem) if begins else ()
+        return doubts_of(agents_of(config.pretrained), problem) if begins else ()
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("torch", self.name, "rl")

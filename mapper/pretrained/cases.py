@@ -6,7 +6,7 @@ from cost_models import Accelerator, Chain
 from maestro_env import Problem
 from mapper.pretrained.decisions import SPREADS
 from mapper.pretrained.problem_arrays import OBJECTIVES
-from mapper.pretrained.weights import agents_of
+from mapper.pretrained.weights import Agents
 
 OPTIONS = ("co_search", "dataflow", "only", "full", "uneven")
 """Of the map space, by which it is not the default one."""
@@ -48,17 +48,13 @@ def _sizes(chip: Accelerator | Chain) -> list[tuple[str, int | None, int, int]]:
     ]
 
 
-def doubts_of(pretrained: str, problem: Problem) -> list[str]:
+def doubts_of(agents: Agents | None, problem: Problem) -> list[str]:
     """What the user should know before agents propose for a problem, a sentence each.
 
     Args:
-        pretrained: The agents' option; ``none`` has no doubts.
+        agents: The agents; without any there are no doubts.
         problem: What they propose for.
-
-    Raises:
-        PretrainedError: There is no such file of agents, or it is none.
     """
-    agents = agents_of(pretrained, problem.cost_model.name)
     if agents is None:
         return []
     found = outside_training(problem)

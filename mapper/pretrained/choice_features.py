@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from mapper.pretrained.decisions import FIRST_TILE
 from mapper.pretrained.feature_names import Loop, Parallel, Tile, Units
 from mapper.pretrained.nest_sizes import (
     fill_sizes,
     log_of,
-    set_tile,
+    set_boxes,
     size_log,
     up,
     utilisation,
 )
 from mapper.pretrained.seen_records import TENSORS, ChoiceRow, D, R, S, Seen, X, Y
-from marl_common import IntArray, address, part
+from marl_common import address, part
 
 
 @part
-def see_parallel(seen: Seen, dim: int, choice: ChoiceRow) -> None:
+def see_parallel(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's dimension, and whether it may have it."""
     problem, state, out = address(seen.problem), address(seen.state), choice.features
-    s, n, left = seen.step.number, problem.extents[dim], problem.extents[dim]
-    most = problem.most[s]
+    s, dim = seen.step.number, choice.value
+    n, left, most = problem.extents[dim], problem.extents[dim], problem.most[s]
     choice.legal = True
     wanted, parts = 1.0, 1.0
     for other in range(s):
@@ -50,10 +51,10 @@ def see_parallel(seen: Seen, dim: int, choice: ChoiceRow) -> None:
 
 
 @part
-def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
+def see_units(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's units, and whether fewer would not do as well."""
     problem, state, out = address(seen.problem), address(seen.state), choice.features
-    s = seen.step.number
+    s, size = seen.step.number, choice.value
     most, dim = problem.most[s], state.dims[s]
     n = problem.extents[dim] if dim >= 0 else 1
     # what the units that are chosen already leave of the dimension
@@ -70,7 +71,7 @@ def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
     out[Units.OVER] = size_log(float(size) / left)
     out[Units.EVEN] = left % size == 0
     if problem.pool > 0:
-        see_clusters(seen, size, busy, choice)
+        see_clusters(seen, busy, choice)
         return
     out[Units.SPARE] = size_log(float(most) / size)
     out[Units.SHARE] = size / float(most)
@@ -80,9 +81,10 @@ def see_units(seen: Seen, size: int, choice: ChoiceRow) -> None:
 
 
 @part
-def see_clusters(seen: Seen, size: int, busy: float, choice: ChoiceRow) -> None:
+def see_clusters(seen: Seen, busy: float, choice: ChoiceRow) -> None:
     """Features of the clusters that a cluster size leaves; `busy`: the share of PEs in one."""
     problem, state, out = address(seen.problem), address(seen.state), choice.features
+    size = choice.value
     clusters = problem.pool // size
     outer = problem.extents[state.dims[0]]
     used = clusters * size / float(problem.pool)
@@ -99,7 +101,7 @@ def see_clusters(seen: Seen, size: int, busy: float, choice: ChoiceRow) -> None:
 
 
 @part
-def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
+def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
     """The tiles of a dimension, and whether the memories hold them with the least of what is open.
 
     Where nothing fits, the least that is left is legal.
@@ -109,17 +111,17 @@ def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     inside = seen.box[level - 1][d] if level > 0 else 1
     least = True
     for c in range(problem.counts[seen.step.place]):
-        tile = values[seen.at + c]
-        if tile < inside:
+        choice = address(choices[seen.first + c])
+        if choice.value < inside:
             continue
-        set_tile(seen, level, d, tile)
+        seen.state.tiles[level][d] = choice.value
+        set_boxes(seen, d, level, seen.step.place - FIRST_TILE + 1)
         fill_sizes(seen, level)
         worst = 0.0
         for i in range(level, problem.memories):
             worst = max(worst, seen.fills[i])
-        choice = address(choices[seen.first + c])
         see_tile(seen, inside, choice)
-        see_fill(seen, worst, choice)
+        choice.features[Tile.WORST_FILL] = min(worst, 2.0)
         choice.legal = worst <= 1.0 or least
         if worst > 1.0:  # and so will any larger one
             break
@@ -127,20 +129,8 @@ def see_tiles(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
 
 
 @part
-def see_fill(seen: Seen, worst: float, choice: ChoiceRow) -> None:
-    """Features of what a tile takes of its own memory, and of those outside it."""
-    level, out = seen.level, choice.features
-    own = seen.fills[level]
-    outer = seen.fills[level + 1] if level + 1 < seen.problem.memories else 0.0
-    out[Tile.FILL] = min(own, 2.0)
-    out[Tile.FILL_LOG] = max(size_log(own), -3.0) if own > 0 else 0.0
-    out[Tile.OUTER_FILL] = min(outer, 2.0)
-    out[Tile.WORST_FILL] = min(worst, 2.0)
-
-
-@part
 def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
-    """Features of a tile but for what it takes of memories."""
+    """Features of a tile."""
     out, problem = choice.features, address(seen.problem)
     level, d = seen.level, seen.step.dim
     n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
@@ -150,6 +140,10 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
     within = up(box, inside * units)
     box_log, steps_log, within_log = log_of(seen, box), log_of(seen, steps), log_of(seen, within)
     outside_log, n_log = log_of(seen, outside), log_of(seen, n)
+    own = seen.fills[level]
+    out[Tile.FILL] = min(own, 2.0)
+    out[Tile.FILL_LOG] = max(size_log(own), -3.0) if own > 0 else 0.0
+    out[Tile.OUTER_FILL] = min(seen.fills[level + 1], 2.0)
     out[Tile.BOX] = box_log
     out[Tile.STEPS] = steps_log
     out[Tile.PADDING] = box_log + steps_log + outside_log - n_log
@@ -174,14 +168,14 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
 
 
 @part
-def see_loops(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
+def see_loops(seen: Seen, choices: ChoiceRow) -> None:
     """The loops of an order."""
     problem, level = address(seen.problem), seen.level
     last = last_outside(seen)
     for c in range(problem.counts[seen.step.place]):
-        d = values[seen.at + c]
-        steps, units = seen.steps[level][d], seen.units[level + 1][d]
         choice = address(choices[seen.first + c])
+        d = choice.value
+        steps, units = seen.steps[level][d], seen.units[level + 1][d]
         choice.legal = steps > 1
         see_reuse(seen, d, choice)
         out = choice.features

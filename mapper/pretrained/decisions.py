@@ -15,6 +15,8 @@ KINDS: Final = ("parallel", "units", "tile", "order")
 PARALLEL, UNITS, TILE, ORDER = range(len(KINDS))
 FIRST_TILE: Final = 2 * SPREADS
 """Place of the first decision on a tile."""
+CLUSTER_SIZE: Final = FIRST_TILE - 2
+"""Place of the decision on the units of the second spread; on a chip of L2 and L1, of a cluster."""
 DECISION_COUNT: Final = FIRST_TILE + LEVELS * (len(DIMS) + 1)
 
 
@@ -32,11 +34,6 @@ class Decision(NamedTuple):
     kind: str
     number: int
     dim: int = -1
-
-    @property
-    def is_order(self) -> bool:
-        """Whether the decision ranks loops instead of picking one choice."""
-        return self.kind == "order"
 
 
 def _all() -> list[tuple[str, int, int]]:

@@ -11,11 +11,12 @@ from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.nest_choices import NestChoices
-from mapper.pretrained.network import scores
-from mapper.pretrained.policy import MappingPolicy, Taken, replay
-from mapper.pretrained.policy_proposals import PolicyProposals
+from mapper.pretrained.network import Weights, scores
+from mapper.pretrained.policy import Taken, replay
+from mapper.pretrained.policy_proposals import search_from
+from mapper.pretrained.problem_arrays import arrays_of_one
 from mapper.pretrained.weights import Agents
-from marl_common import FloatArray, IntArray
+from marl_common import FloatArray
 
 
 @dataclass(frozen=True)
@@ -51,24 +52,22 @@ def best_decisions(
         problem: What they propose for; counts the samples.
         rng: Randomness.
     """
-    policy = MappingPolicy(agents.weights)
-    proposals = PolicyProposals(policy, problem, rng)
-    evaluation = problem.evaluate(proposals(PROPOSALS))
+    draw, arrays = search_from(agents.weights, problem, rng).draw, arrays_of_one(problem)
+    evaluation = problem.evaluate(draw(np.arange(PROPOSALS)))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
-    nest, values = proposals.arrays.nests[0], proposals.arrays.values[0]
-    taken = replay(proposals.arrays, nest.rows(best))
-    taken = [one for one in taken if one.seen.choices["legal"].sum() > 1]
-    choices = [_choice(policy, one, nest, values) for one in taken]
-    return best[0], choices
+    nest = arrays.nests[0]
+    taken = replay(arrays, nest.rows(best))
+    taken = [one for one in taken if one.choices["legal"].sum() > 1]
+    return best[0], [_choice(agents.weights, one, nest) for one in taken]
 
 
-def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices, values: IntArray) -> Choice:
-    """The only row of a decision about the only problem, whose choices are `values`."""
-    decision, legal = taken.decision, taken.seen.choices["legal"][0]
-    found = scores(policy.weights, decision.kind, *taken.seen)[0].astype(np.float64)
-    options = values[decision.place]
-    if decision.is_order:
-        ranked = [int(c) for c in taken.picks[0] if legal[c]]
+def _choice(weights: Weights, taken: Taken, nest: NestChoices) -> Choice:
+    """The only row of a decision about the only problem."""
+    decision, context, choices, picks = taken
+    options, legal = choices["value"][0], choices["legal"][0]
+    found = scores(weights, decision.kind, context, choices)[0].astype(np.float64)
+    if decision.kind == "order":
+        ranked = [int(c) for c in picks[0] if legal[c]]
         swaps = [
             [*ranked[:i], ranked[i + 1], ranked[i], *ranked[i + 2 :]]
             for i in range(len(ranked) - 1)
@@ -79,7 +78,7 @@ def _choice(policy: MappingPolicy, taken: Taken, nest: NestChoices, values: IntA
     else:
         chances = np.exp(found - found.max())
         chances /= chances.sum()
-        first = int(taken.picks[0, 0])
+        first = int(picks[0, 0])
         second = int(np.argmax(np.where(np.arange(len(chances)) == first, -1.0, chances)))
         dims = decision.kind == "parallel"
         names = [DIMS[n] if dims else str(n) for n in options[[first, second]]]

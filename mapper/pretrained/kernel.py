@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from mapper.pretrained.choice_features import see_loops, see_parallel, see_tiles, see_units
-from mapper.pretrained.decisions import DECISION_COUNT, FIRST_TILE, ORDER, SPREADS, TILE, UNITS
+from mapper.pretrained.decisions import FIRST_TILE, ORDER, SPREADS, TILE, UNITS
 from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, size_log, up
 from mapper.pretrained.seen_records import (
     CHOICE_FEATURES,
@@ -37,7 +37,7 @@ def see_rows(
     Args:
         works: ``(1,)`` work space, whose `step` says what is decided.
         problems: ``(M,)``.
-        values: ``(M, DECISIONS, options)`` what choices stand for.
+        values: ``(M, options)`` what choices of the decision stand for.
         states: ``(rows,)``.
         members: ``(groups,)`` the rows that observe.
         contexts: ``(groups,)``, zeros.
@@ -48,27 +48,21 @@ def see_rows(
     for row in range(step.groups):
         seen.state = states[members[row]]
         seen.problem = problems[seen.state.problem]
-        seen.at = values_of(step, seen.state.problem)
         seen.first = row * step.width
         seen.level = step.number if step.kind >= TILE else seen.problem.below[step.number]
-        if seen.problem.counts[step.place] < 2 or seen.level < 0:  # nothing to choose
-            choices[seen.first].legal = True
+        if seen.problem.counts[step.place] < 2:  # nothing to choose
             continue
+        for c in range(seen.problem.counts[step.place]):
+            choices[seen.first + c].value = values[seen.state.problem * step.options + c]
         fill_nest(seen, step.place - FIRST_TILE)
         fill_sizes(seen, 0)
         see_context(seen, address(contexts[row]))
         if step.kind == ORDER:
-            see_loops(seen, values, choices)
+            see_loops(seen, choices)
         elif step.kind == TILE:
-            see_tiles(seen, values, choices)
+            see_tiles(seen, choices)
         else:
-            see_spread(seen, values, choices)
-
-
-@part
-def values_of(step: Step, problem: int) -> int:
-    """Where the values of a problem's choices begin."""
-    return int((problem * DECISION_COUNT + step.place) * step.options)
+            see_spread(seen, choices)
 
 
 @part
@@ -138,15 +132,15 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
 
 
 @part
-def see_spread(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
+def see_spread(seen: Seen, choices: ChoiceRow) -> None:
     """Dimensions of a spread, or its units; where none may be had, all are legal."""
     count, found = seen.problem.counts[seen.step.place], 0
     for c in range(count):
         choice = address(choices[seen.first + c])
         if seen.step.kind == UNITS:
-            see_units(seen, values[seen.at + c], choice)
+            see_units(seen, choice)
         else:
-            see_parallel(seen, values[seen.at + c], choice)
+            see_parallel(seen, choice)
         found += choice.legal
     for c in range(count if found == 0 else 0):
         choices[seen.first + c].legal = True
@@ -205,34 +199,32 @@ def score_rows(
 
 
 @entry
-def take_rows(
-    works: Seen, problems: ProblemRow, values: IntArray, states: StateRow, draws: DrawRow,
-    choices: ChoiceRow,
-) -> None:  # fmt: skip
-    """Draw a choice of each row by the softmax of its scores, or rank loops, and carry it out.
+def take_rows(works: Seen, states: StateRow, draws: DrawRow, choices: ChoiceRow) -> None:
+    """Draw a choice of each row by the softmax of its scores, and carry it out, or a ranking.
 
     Args:
         works: ``(1,)`` work space, whose `step` says what is decided.
-        problems: ``(M,)``.
-        values: ``(M, DECISIONS, options)`` what choices stand for.
         states: ``(rows,)``; changed.
-        draws: ``(rows,)``; picks are written.
+        draws: ``(rows,)``; what they chose is written, but for orders, which are there.
         choices: ``(groups, width)`` with scores.
     """
     seen = address(works[0])
     step = address(seen.step)
     for row in range(step.rows):
         draw, state = address(draws[row]), address(states[row])
-        problem, at = address(problems[state.problem]), values_of(step, state.problem)
         if step.kind == ORDER:
-            rank(draw, step.width)
+            order_loops(step, state, draw, choices)
         else:
-            draw.picks[0] = drawn(draw, choices, step.width)
-        if problem.counts[step.place] > 1:
-            if step.kind == ORDER:
-                order_loops(step, state, draw, values, at)
+            draw.chose = drawn(draw, choices, step.width)
+            choice = address(choices[draw.group * step.width + draw.chose])
+            if not choice.legal:
+                continue
+            if step.kind == TILE:
+                state.tiles[step.number][step.dim] = choice.value
+            elif step.kind == UNITS:
+                state.units[step.number] = choice.value
             else:
-                choose(step, problem, state, values[at + draw.picks[0]])
+                state.dims[step.number] = choice.value
 
 
 @part
@@ -255,50 +247,25 @@ def drawn(draw: DrawRow, choices: ChoiceRow, width: int) -> int:
 
 
 @part
-def choose(step: Step, problem: ProblemRow, state: StateRow, value: int) -> None:
-    """Carry out a decision that is no order; `state` changes."""
-    if step.kind == TILE:
-        state.tiles[step.number][step.dim] = value
-    elif step.kind == UNITS:
-        state.units[step.number] = value
-        if step.number == 1 and problem.pool > 0:  # as many clusters as their size allows
-            state.units[0] = problem.pool // value
-    else:
-        state.dims[step.number] = value
-
-
-@part
-def rank(draw: DrawRow, width: int) -> None:
-    """Sort `width` choices by their keys: the highest first, the earlier of equals."""
-    for c in range(width):
-        place = c
-        while place > 0 and draw.keys[draw.picks[place - 1]] < draw.keys[c]:
-            draw.picks[place] = draw.picks[place - 1]
-            place -= 1
-        draw.picks[place] = c
-
-
-@part
-def order_loops(step: Step, state: StateRow, draw: DrawRow, values: IntArray, at: int) -> None:
+def order_loops(step: Step, state: StateRow, draw: DrawRow, choices: ChoiceRow) -> None:
     """Put the loops that iterate outside of the others, as they rank; `state` changes."""
     order = state.orders[step.number]
     for c in range(step.width - 1, -1, -1):
-        if draw.keys[draw.picks[c]] > -math.inf:
-            loop, place = values[at + draw.picks[c]], 0
-            while order[place] != loop:
+        choice, place = address(choices[draw.group * step.width + draw.picks[c]]), 0
+        if choice.legal:
+            while order[place] != choice.value:
                 place += 1
             for i in range(place, 0, -1):
                 order[i] = order[i - 1]
-            order[0] = loop
+            order[0] = choice.value
 
 
 @entry
-def group_rows(draws: DrawRow, columns: int, rows: int) -> int:
+def group_rows(draws: DrawRow, rows: int) -> int:
     """Split groups of rows by what they chose, and count the groups.
 
     Args:
         draws: ``(rows,)``; groups are written, numbered by their first rows.
-        columns: Choices of a row.
         rows: Rows.
     """
     groups = 0
@@ -307,7 +274,7 @@ def group_rows(draws: DrawRow, columns: int, rows: int) -> int:
     for row in range(rows):
         before = address(draws[draws[row].group])
         found = before.split
-        while found >= 0 and not alike(draws, row, draws[found].first, columns):
+        while found >= 0 and draws[draws[found].first].chose != draws[row].chose:
             found = draws[found].next
         if found < 0:
             found = groups
@@ -317,12 +284,3 @@ def group_rows(draws: DrawRow, columns: int, rows: int) -> int:
             groups += 1
         draws[row].group = found
     return groups
-
-
-@part
-def alike(draws: DrawRow, one: int, other: int, columns: int) -> bool:
-    """Whether two rows chose the same."""
-    column = 0
-    while column < columns and draws[one].picks[column] == draws[other].picks[column]:
-        column += 1
-    return column == columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
@@ -11,9 +11,8 @@ from baselines import Moves
 from maestro_env import Evaluation, Problem
 from marl_common import FloatArray, IntArray
 
-Draw = Callable[[int], IntArray]
-"""Gives ``(n, P)`` actions, `n` at most what was asked for."""
-Heard = Callable[[IntArray, Evaluation], None]
+Draw = Callable[[IntArray], IntArray]
+"""Gives ``(n, P)`` actions for the numbers of draws, `n` at most as many as these."""
 
 FIRST: Final = 32
 """Proposals of the first batch; a first value comes soon."""
@@ -35,37 +34,35 @@ class ProposalSearch:
         problem: Evaluates and counts the samples.
         draw: Draws proposals.
         rng: Randomness.
-        heard: Called with the actions and the evaluation of every batch.
     """
 
-    def __init__(
-        self, problem: Problem, draw: Draw, rng: np.random.Generator, heard: Heard | None = None
-    ) -> None:
-        self.problem, self.draw, self.rng, self.heard = problem, draw, rng, heard
+    def __init__(self, problem: Problem, draw: Draw, rng: np.random.Generator) -> None:
+        self.problem, self.draw, self.rng = problem, draw, rng
         self._moves = Moves(problem.space)
         self._known: set[bytes] = set()
         self._parents: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
         self._values: FloatArray = np.empty(0)
-        self._samples = self._drawn = 0
+        self._drawn = 0
         self._better = False
 
-    def run(self, count: int) -> None:
-        """Evaluate `count` samples.
+    def batches(self, count: int) -> Iterator[tuple[IntArray, Evaluation]]:
+        """Evaluate `count` samples, batch by batch as they are asked for.
 
         Raises:
             BudgetExhausted: The problem's budget is smaller.
         """
-        end = self._samples + count
-        while self._samples < end:
-            self._evaluate(self._batch(end - self._samples))
+        while count > 0:
+            actions = self._batch(count)
+            count -= len(actions)
+            yield actions, self._evaluate(actions)
 
     def _batch(self, most: int) -> IntArray:
         """Up to `most` new actions; uniform ones, old or new, where nothing new was found."""
         if self._drawn % PROPOSALS or not self._better:
             wanted = PROPOSALS - self._drawn % PROPOSALS if self._drawn else FIRST
-            wanted = min(wanted, most)
-            self._drawn += wanted
-            found = self._new(self.draw(wanted), most)
+            numbers = np.arange(self._drawn, self._drawn + min(wanted, most))
+            self._drawn += len(numbers)
+            found = self._new(self.draw(numbers), most)
         else:
             found = self._new(self._breed(), most)
         return found if len(found) else self.problem.space.sample(min(CHILDREN, most), self.rng)
@@ -92,16 +89,12 @@ class ProposalSearch:
                 rows.append(row)
         return actions[rows]
 
-    def _evaluate(self, actions: IntArray) -> None:
+    def _evaluate(self, actions: IntArray) -> Evaluation:
         evaluation = self.problem.evaluate(actions)
-        self._samples += len(actions)
-        if self.heard is not None:
-            self.heard(actions, evaluation)
         feasible = np.isfinite(evaluation.values)
         values = np.concatenate([self._values, evaluation.values[feasible]])
         every = np.concatenate([self._parents, actions[feasible]])
         best = np.argsort(values, kind="stable")[:PARENTS]
-        self._better = len(best) > 0 and (
-            not len(self._values) or bool(values[best[0]] < self._values[0])
-        )
+        self._better = values.min(initial=np.inf) < self._values.min(initial=np.inf)
         self._parents, self._values = every[best], values[best]
+        return evaluation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import Chain, ChainBatch, MappingBatch
+from cost_models import ChainBatch, MappingBatch
 from layers import DIMS
 from maestro_env import Problem
 from mapper.pretrained.decisions import DECISIONS, SPREADS, Decision
@@ -18,13 +17,6 @@ from mapper.pretrained.seen_records import StateRow
 from marl_common import IntArray
 
 Mappings = MappingBatch | ChainBatch
-OF_TWO_LEVELS = {
-    ("parallel", 0): "outer_parallel", ("parallel", 1): "inner_parallel",
-    ("units", 1): "cluster_size",
-    ("tile", 0): "inner_tile", ("tile", 1): "outer_tile",
-    ("order", 0): "inner_order", ("order", 1): "outer_order",
-}  # fmt: skip
-"""What the space of L2 and L1 calls decisions; of tiles, without the dimension."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +28,6 @@ class NestChoices:
     """
 
     problem: Problem
-
-    @cached_property
-    def chain(self) -> Chain:
-        """The chip as a list of levels; PEs of a chip of two stand below L2."""
-        chip = self.problem.accelerator
-        return chip if isinstance(chip, Chain) else chip.to_levels()
 
     @cached_property
     def plan(self) -> Any:
@@ -63,26 +49,25 @@ class NestChoices:
             return [0, 1]
         return [s for s, spread in enumerate(self.plan.spreads) if not spread.rank][:SPREADS]
 
-    def name(self, decision: Decision) -> str:
-        """What the map space calls the parameter, of an order the kind; empty where there is none.
+    @cached_property
+    def _names(self) -> tuple[list[str], list[str], list[str]]:
+        """What the map space calls dimensions and units of spreads, and begins names of memories.
 
         On a chip of two levels clusters follow from their size.
         """
-        kind, number, d = decision.kind, decision.number, decision.dim
         if self.plan is None:
-            found = OF_TWO_LEVELS.get((kind, number), "")
-            return f"{found}_{DIMS[d]}" if found and d >= 0 else found
-        of_spread = kind in ("parallel", "units")
-        places = self.spreads if of_spread else self.entries
-        if number >= len(places):
-            return ""
-        if of_spread:
-            spread = self.plan.spreads[places[number]]
-            column = spread.dim if kind == "parallel" else spread.units
-        else:
-            entry = self.plan.entries[places[number]]
-            column = entry.order if d < 0 else entry.tiles.get(DIMS[d], -1)
-        return self.problem.space.names[column] if column >= 0 else ""
+            return ["outer_parallel", "inner_parallel"], ["", "cluster_size"], ["inner_", "outer_"]
+        names, spreads = self.problem.space.names, [self.plan.spreads[s] for s in self.spreads]
+        memories = [self.plan.entries[e].name + "." for e in self.entries]
+        return [names[s.dim] for s in spreads], [names[s.units] for s in spreads], memories
+
+    def name(self, decision: Decision) -> str:
+        """What the map space calls the parameter, of an order the kind; empty where none is."""
+        dims, units, memories = self._names
+        found = {"parallel": dims, "units": units}.get(decision.kind, memories)[decision.number :]
+        if not found or decision.kind in ("parallel", "units"):
+            return found[0] if found else ""
+        return found[0] + ("order" if decision.kind == "order" else f"tile_{DIMS[decision.dim]}")
 
     @cached_property
     def choices(self) -> list[list[int]]:
@@ -91,12 +76,12 @@ class NestChoices:
 
     def _of(self, decision: Decision, name: str) -> list[int]:
         space, number = self.problem.space, decision.number
-        if name and decision.is_order:
+        if name and decision.kind == "order":
             tiled = self.plan.entries[self.entries[number]].tiled if self.plan else DIMS
             return [DIMS.index(d) for d in space.moving if d in tiled]
-        if name not in space.names:  # a filter of two levels that no tile cuts
+        if name not in space.names:  # what no tile cuts is whole on two levels
             whole = self.problem.layer.extents[decision.dim]
-            return [whole] if name and decision.kind == "tile" else []
+            return [whole] if name and self.plan is None else []
         choices: Any = space.parameters[space.index(name)].choices
         if decision.kind == "parallel":
             return [DIMS.index(d) for d in choices]
@@ -118,23 +103,18 @@ class NestChoices:
         row = np.zeros((), StateRow)
         row["dims"], row["units"], row["orders"] = -1, 1, np.arange(len(DIMS))
         for decision, held in zip(DECISIONS, self.choices, strict=True):
-            if not decision.is_order and held and (len(held) == 1 or decision.kind == "tile"):
+            if decision.kind != "order" and held and (len(held) == 1 or decision.kind == "tile"):
                 part_of(decision, row[None])[:] = held[0]
-                if decision.kind == "units" and self.plan is None:  # clusters follow
-                    row["units"][0] = self.problem.accelerator.num_pes // held[0]
         return row
 
     def mappings(self, rows: NDArray[Any]) -> Mappings:
         """`B` mappings of ``(B,)`` records in which all is chosen."""
-        plan, size = self.plan, len(rows)
+        plan = self.plan
         depth, across = (len(plan.entries), len(plan.spreads)) if plan else (2, 2)
-        tiles = np.zeros((size, depth, len(DIMS)), np.int32)
-        orders = np.empty(tiles.shape, np.int8)
-        orders[:] = np.arange(len(DIMS))
-        dims = np.full((size, across), -1, np.int8)
-        units = np.ones(dims.shape, np.int32)
-        for name, array, places in self._fields(tiles, orders, dims, units):
-            array[:, places] = rows[name][:, : len(places)]
+        tiles = _placed(rows["tiles"], self.entries, depth, np.zeros(len(DIMS), np.int32))
+        orders = _placed(rows["orders"], self.entries, depth, np.arange(len(DIMS), dtype=np.int8))
+        dims = _placed(rows["dims"], self.spreads, across, np.int8(-1))
+        units = _placed(rows["units"], self.spreads, across, np.int32(1))
         if plan is None:
             return MappingBatch(orders, dims, tiles, units[:, 1].copy(), None)
         keeps = None
@@ -143,7 +123,7 @@ class NestChoices:
                 np.array(entry.level.holds) & (e in self.entries)
                 for e, entry in enumerate(plan.entries)
             ]
-            keeps = np.repeat(np.array(held)[None], size, axis=0)
+            keeps = np.repeat(np.array(held)[None], len(rows), axis=0)
         levels = tuple(entry.level.name for entry in plan.entries)
         slots = tuple(spread.slot for spread in plan.spreads)
         return ChainBatch(levels, slots, tiles, orders, dims, units, keeps)
@@ -151,22 +131,21 @@ class NestChoices:
     def rows(self, given: Any) -> NDArray[Any]:
         """``(B,)`` records of the choices that lead to mappings of the problem's space."""
         rows = np.repeat(self.begin()[None], len(given), axis=0)
+        rows["tiles"][:, : len(self.entries)] = given.tiles[:, self.entries]
+        rows["orders"][:, : len(self.entries)] = given.orders[:, self.entries]
         if self.plan is None:
-            size = given.cluster_size
-            spread = given.parallel, np.stack([self.problem.accelerator.num_pes // size, size], 1)
+            rows["dims"][:, :2], rows["units"][:, 1] = given.parallel, given.cluster_size
         else:
-            spread = given.dims, given.units
-        for name, array, places in self._fields(given.tiles, given.orders, *spread):
-            rows[name][:, : len(places)] = array[:, places]
+            rows["dims"][:, : len(self.spreads)] = given.dims[:, self.spreads]
+            rows["units"][:, : len(self.spreads)] = given.units[:, self.spreads]
         return rows
 
-    def _fields(self, *arrays: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any], list[int]]]:
-        """Tiles, orders, dimensions and units of mappings, with what records call each.
 
-        Beside them stands where in them the agents' memories and spreads are.
-        """
-        places = (self.entries, self.entries, self.spreads, self.spreads)
-        return zip(("tiles", "orders", "dims", "units"), arrays, places, strict=True)
+def _placed(found: IntArray, places: list[int], count: int, others: Any) -> NDArray[Any]:
+    """``(B, count, ...)``: what was found at its places, and what `others` have at all others."""
+    array = np.full((len(found), count, *found.shape[2:]), others, others.dtype)
+    array[:, places] = found[:, : len(places)]
+    return array
 
 
 def part_of(decision: Decision, rows: NDArray[Any]) -> IntArray:

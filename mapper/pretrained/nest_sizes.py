@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mapper.pretrained.decisions import SPREADS
+from mapper.pretrained.decisions import CLUSTER_SIZE, SPREADS, UNITS
 from mapper.pretrained.seen_records import INPUT, LOGS, TENSORS, D, R, S, Seen, Y
 from marl_common import address, part
 
@@ -36,14 +36,14 @@ def fill_nest(seen: Seen, chosen: int) -> None:
     problem, state = address(seen.problem), address(seen.state)
     fill_units(seen)
     for d in range(D):
+        seen.outside[problem.memories][d] = 1
         seen.box[problem.memories][d] = problem.extents[d]
         for i in range(problem.memories):
-            if problem.tiled[i][d]:
-                seen.box[i][d] = tile_box(seen, i, d, state.tiles[i][d], i * D + d < chosen)
-            else:
-                seen.box[i][d] = 1
+            seen.box[i][d] = 1
+        set_boxes(seen, d, 0, chosen)
         for i in range(problem.memories - 1, -1, -1):
-            if problem.tiled[i][d]:
+            seen.outside[i][d] = seen.outside[i + 1][d] * seen.units[i + 1][d]
+            if state.tiles[i][d] > 0:
                 seen.box[i][d] = min(seen.box[i][d], seen.box[i + 1][d])
             else:
                 seen.box[i][d] = up(seen.box[i + 1][d], seen.units[i + 1][d])
@@ -53,8 +53,10 @@ def fill_nest(seen: Seen, chosen: int) -> None:
 
 @part
 def fill_units(seen: Seen) -> None:
-    """Units along each dimension below and above each memory."""
+    """Units along each dimension below each memory, and clusters."""
     problem, state = address(seen.problem), address(seen.state)
+    if problem.pool > 0 and (seen.step.kind > UNITS or problem.counts[CLUSTER_SIZE] == 1):
+        state.units[0] = problem.pool // state.units[1]  # as many clusters as their size allows
     for d in range(D):
         seen.scale[d] = 1
         for i in range(problem.memories + 1):
@@ -64,30 +66,21 @@ def fill_units(seen: Seen) -> None:
             seen.units[problem.below[s]][state.dims[s]] *= state.units[s]
     if problem.pool > 0 and state.dims[0] >= 0:
         seen.scale[state.dims[0]] = state.units[0]
-    for d in range(D):
-        seen.outside[problem.memories][d] = 1
-        for i in range(problem.memories - 1, -1, -1):
-            seen.outside[i][d] = seen.outside[i + 1][d] * seen.units[i + 1][d]
 
 
 @part
-def tile_box(seen: Seen, i: int, d: int, tile: int, known: bool) -> int:
-    """The box of a memory by its tile; one that is not known at least gives its units work."""
-    box = tile * seen.scale[d] if i == 1 else tile
-    if not known:
-        inside = seen.box[i - 1][d] if i > 0 else 1
-        box = max(box, inside * seen.units[i][d])
-    return int(max(min(box, seen.problem.extents[d]), 1))
+def set_boxes(seen: Seen, d: int, first: int, chosen: int) -> None:
+    """The boxes of memories from a first one on by their tiles, of which so many are chosen.
 
-
-@part
-def set_tile(seen: Seen, level: int, d: int, tile: int) -> None:
-    """Let a memory have a tile; those outside it are not chosen yet."""
-    problem = address(seen.problem)
-    seen.box[level][d] = tile_box(seen, level, d, tile, True)
-    for i in range(level + 1, problem.memories):
-        if problem.tiled[i][d]:
-            seen.box[i][d] = tile_box(seen, i, d, seen.state.tiles[i][d], False)
+    One that is not chosen at least gives its units work.
+    """
+    state = address(seen.state)
+    for i in range(first, seen.problem.memories):
+        if state.tiles[i][d] > 0:
+            box = state.tiles[i][d] * seen.scale[d] if i == 1 else state.tiles[i][d]
+            if i * D + d >= chosen:
+                box = max(box, (seen.box[i - 1][d] if i > 0 else 1) * seen.units[i][d])
+            seen.box[i][d] = min(box, seen.problem.extents[d])
 
 
 @part
@@ -98,8 +91,6 @@ def covered(seen: Seen, level: int, axis: int) -> int:
     """
     window, box = seen.problem.window, seen.box[level]
     outputs, taps, stride, dilation = box[Y + axis], box[R + axis], window[axis], window[2 + axis]
-    if dilation == 1:
-        return int(outputs * min(stride, taps) + max(taps - stride, 0))
     return int(min(outputs * taps, (outputs - 1) * stride + (taps - 1) * dilation + 1))
 
 
@@ -116,29 +107,23 @@ def elements(seen: Seen, level: int, tensor: int) -> float:
 
 @part
 def fill_sizes(seen: Seen, first: int) -> None:
-    """Elements of each tensor in memories from a first one on, and how full these are."""
-    for i in range(first, seen.problem.memories + 1):
+    """Elements of each tensor in memories from a first one on, and the share that these take.
+
+    Above 1 they do not fit; it is 0 where nothing limits it.
+    """
+    problem = address(seen.problem)
+    for i in range(first, problem.memories + 1):
+        used, worst = 0.0, 0.0
         for tensor in range(TENSORS):
             seen.sizes[i][tensor] = elements(seen, i, tensor)
-        seen.fills[i] = fill_of(seen, i) if i < seen.problem.memories else 0.0
-
-
-@part
-def fill_of(seen: Seen, level: int) -> float:
-    """Share of a memory that tensors take; above 1 they do not fit, 0 where nothing limits it."""
-    problem = address(seen.problem)
-    used, worst = 0.0, 0.0
-    for tensor in range(TENSORS):
-        need = seen.sizes[level][tensor] * problem.bits[level][tensor]
-        used += need * problem.shares[level][tensor]
-        if problem.own[level][tensor] < math.inf:
-            worst = max(worst, need / problem.own[level][tensor])
-    return float(max(worst, used / problem.capacity[level]))
+            if i < problem.memories:
+                need = seen.sizes[i][tensor] * problem.bits[i][tensor]
+                used += need * problem.shares[i][tensor]
+                worst = max(worst, need / problem.own[i][tensor])
+        seen.fills[i] = max(worst, used / problem.capacity[i]) if i < problem.memories else 0.0
 
 
 @part
 def utilisation(tiles: int, units: int) -> float:
     """Share of the units at work when so many tiles are spread over them."""
-    if units == 1:
-        return 1.0
     return tiles / float(up(tiles, units) * units)

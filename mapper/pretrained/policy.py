@@ -6,7 +6,6 @@ layer and any chip.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.problem_arrays import ProblemArrays
 from mapper.pretrained.seen_records import CONTEXT_FEATURES, ChoiceRow, ContextRow, D, DrawRow
-from marl_common import BoolArray, Float32Array, IntArray
+from marl_common import Float32Array, IntArray
 
 Rows = NDArray[Any]
 """``(B,)`` records `seen_records.StateRow`."""
@@ -25,87 +24,69 @@ TINY = np.float32(1e-30)
 """No noise is infinite."""
 
 
-class Observation(NamedTuple):
-    """What `B` agents observe at one decision.
-
-    Args:
-        context: ``(B, CONTEXT_FEATURES)`` float32: problem, choices so far, the decision.
-        choices: ``(B, C)`` records `seen_records.ChoiceRow`.
-    """
-
-    context: Float32Array
-    choices: NDArray[Any]
-
-
 class Taken(NamedTuple):
     """One decision of `B` rows, as it was observed and taken.
 
     Args:
         decision: The decision.
-        seen: What the rows observed.
+        context, choices: What the rows observed, see :func:`observe`.
         picks: ``(B, C)`` loops by rank, the outermost first; of a decision that is no order,
             ``(B, 1)`` the choice taken.
     """
 
     decision: Decision
-    seen: Observation
+    context: Float32Array
+    choices: NDArray[Any]
     picks: IntArray
 
 
-@dataclass(frozen=True)
-class MappingPolicy:
-    """Draws mappings from the agents' networks.
+def propose(
+    weights: Weights,
+    arrays: ProblemArrays,
+    which: IntArray,
+    rng: np.random.Generator,
+    temperature: Float32Array | float = 1.0,
+) -> Rows:
+    """Let the agents choose mappings.
 
     Args:
-        weights: The networks.
+        weights: Their networks.
+        arrays: The problems.
+        which: ``(B,)`` the problem of each proposal.
+        rng: Randomness.
+        temperature: ``(DECISIONS, B)`` of each row's draw at each decision, or one of all; 0
+            takes the likeliest choice.
+
+    Returns:
+        ``(B,)`` records `seen_records.StateRow`.
     """
+    from mapper.pretrained.kernel import group_rows, take_rows
 
-    weights: Weights
-
-    def propose(
-        self,
-        arrays: ProblemArrays,
-        which: IntArray,
-        rng: np.random.Generator,
-        temperature: Float32Array | float = 1.0,
-    ) -> Rows:
-        """Let the agents choose.
-
-        Args:
-            arrays: The problems.
-            which: ``(B,)`` the problem of each proposal.
-            rng: Randomness.
-            temperature: ``(DECISIONS, B)`` of each row's draw at each decision, or one of all; 0
-                takes the likeliest choice.
-
-        Returns:
-            ``(B,)`` records `seen_records.StateRow`.
-        """
-        from mapper.pretrained.kernel import group_rows, take_rows
-
-        rows: Rows = arrays.begins[which]
-        count = len(which)
-        warm = np.full((len(DECISIONS), count), temperature, np.float32)
-        draws = np.zeros(count, DrawRow)
-        draws["picks"][:, 0] = which
-        groups = group_rows(draws, 1, count)
-        for decision, width in _open(arrays, which):
-            seen = observe(decision, arrays, rows, draws["first"][:groups].copy(), width)
-            found = scores(self.weights, decision.kind, *seen)
-            if decision.is_order:
-                waits = rng.standard_exponential((count, width), np.float32)
-                noise = np.log(np.maximum(waits, TINY)) * warm[decision.place][:, None]
-                draws["keys"][:, :width] = found[draws["group"]] - noise
-            else:
-                draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
-            take_rows(arrays.work, arrays.rows, arrays.values, rows, draws, seen.choices)
-            groups = group_rows(draws, width if decision.is_order else 1, count)
-        return rows
+    rows: Rows = arrays.begins[which]
+    count = len(which)
+    warm = np.full((len(DECISIONS), count), temperature, np.float32)
+    draws = np.zeros(count, DrawRow)
+    draws["chose"] = which
+    groups = group_rows(draws, count)
+    for decision, width in _open(arrays, which):
+        members = draws["first"][:groups].copy()
+        context, choices = observe(decision, arrays, rows, members, width)
+        found = scores(weights, decision.kind, context, choices)
+        if decision.kind == "order":
+            waits = rng.standard_exponential((count, width), np.float32)
+            noise = np.log(np.maximum(waits, TINY)) * warm[decision.place][:, None]
+            picks = np.argsort(noise - found[draws["group"]], axis=1, kind="stable")
+            draws["picks"][:, :width], draws["chose"] = picks, picks @ D ** np.arange(width)
+        else:
+            draws["draw"], draws["warm"] = rng.random(count), warm[decision.place]
+        take_rows(arrays.work, rows, draws, choices)
+        groups = group_rows(draws, count)
+    return rows
 
 
 def observe(
     decision: Decision, arrays: ProblemArrays, rows: Rows, members: IntArray, width: int
-) -> Observation:
+) -> tuple[Float32Array, NDArray[Any]]:
     """What some rows observe.
 
     Args:
@@ -114,6 +95,10 @@ def observe(
         rows: ``(B,)`` records `seen_records.StateRow`: the choices so far.
         members: ``(N,)`` the rows that observe.
         width: Choices of the decision at most.
+
+    Returns:
+        ``(N, CONTEXT_FEATURES)`` problem, choices so far, the decision; and ``(N, width)`` records
+        `seen_records.ChoiceRow`.
     """
     from mapper.pretrained.kernel import see_rows
 
@@ -123,8 +108,8 @@ def observe(
     context: Float32Array = np.zeros((count, CONTEXT_FEATURES), np.float32)
     choices = np.zeros((count, width), ChoiceRow)
     contexts = np.ndarray(count, ContextRow, context)  # in the same memory
-    see_rows(arrays.work, arrays.rows, arrays.values, rows, members, contexts, choices)
-    return Observation(context, choices)
+    see_rows(arrays.work, arrays.rows, arrays.values[place], rows, members, contexts, choices)
+    return context, choices
 
 
 def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
@@ -139,15 +124,18 @@ def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
     which, found = given["problem"], []
     rows, everyone = arrays.begins[which], np.arange(len(given))
     for decision, width in _open(arrays, which):
-        seen = observe(decision, arrays, rows, everyone, width)
-        legal = seen.choices["legal"]
-        picks, among = _picks(decision, arrays, given, legal)
-        part_of(decision, rows)[:] = part_of(decision, given)
-        if (decision.kind, decision.number) == ("units", 1):  # clusters follow where PEs are shared
-            pooled = arrays.rows["pool"][which] > 0
-            rows["units"][pooled, 0] = given["units"][pooled, 0]
-        legal &= among[:, None] & np.take_along_axis(legal, picks[:, :1], axis=1)
-        found.append(Taken(decision, seen, picks))
+        context, choices = observe(decision, arrays, rows, everyone, width)
+        values, legal = choices["value"], choices["legal"]
+        part = part_of(decision, given)
+        if decision.kind == "order":
+            place = np.take_along_axis(np.argsort(part, axis=1), values, axis=1)
+            picks = np.argsort(np.where(legal, place, D), axis=1, kind="stable")
+        else:
+            match = legal & (values == part[:, None])
+            picks = match.argmax(axis=1)[:, None]
+            legal &= match.any(axis=1)[:, None]
+        part_of(decision, rows)[:] = part
+        found.append(Taken(decision, context, choices, picks))
     return found
 
 
@@ -155,19 +143,3 @@ def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
     """Decisions in which a problem has something to choose, and how many choices there are."""
     most = arrays.rows["counts"][np.unique(which)].max(axis=0)
     return [(decision, n) for decision, n in zip(DECISIONS, most.tolist(), strict=True) if n > 1]
-
-
-def _picks(
-    decision: Decision, arrays: ProblemArrays, given: Rows, legal: BoolArray
-) -> tuple[IntArray, BoolArray]:
-    """The picks, as in :class:`Taken`, of given mappings, and ``(B,)`` which are among choices."""
-    which, width = given["problem"], legal.shape[1]
-    values, part = arrays.values[which, decision.place, :width], part_of(decision, given)
-    if decision.is_order:
-        place = np.argsort(part, axis=1)  # dimension -> place
-        rank = np.take_along_axis(place, values, axis=1)
-        ranks = np.argsort(np.where(legal, rank, D), axis=1, kind="stable")
-        return ranks, np.ones(len(given), np.bool_)
-    inside = np.arange(width) < arrays.rows["counts"][which, decision.place][:, None]
-    match = inside & (values == part[:, None])
-    return match.argmax(axis=1)[:, None], match.any(axis=1)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from maestro_env import ActionSpace, MapSpaceError, Problem
 from mapper.pretrained.decisions import DECISIONS, FIRST_TILE
-from mapper.pretrained.local_search import Heard, ProposalSearch
+from mapper.pretrained.local_search import ProposalSearch
 from mapper.pretrained.nest_choices import Mappings
-from mapper.pretrained.policy import MappingPolicy
-from mapper.pretrained.problem_arrays import arrays_of, arrays_of_one
+from mapper.pretrained.network import Weights
+from mapper.pretrained.policy import propose
+from mapper.pretrained.problem_arrays import ProblemArrays, arrays_of_one
 from marl_common import Float32Array, IntArray
 
 WIDE, NARROW = 2.0, 0.8
@@ -23,46 +23,26 @@ AT_ONCE = 512
 """Mappings drawn at a time: what is worked on stays in the processor's cache."""
 
 
-class PolicyProposals:
-    """Draws actions from a policy; the first is every agent's likeliest choice.
+def search_from(weights: Weights, problem: Problem, rng: np.random.Generator) -> ProposalSearch:
+    """Local search from agents' proposals; the first is every agent's likeliest choice."""
+    arrays = arrays_of_one(problem)
 
-    Args:
-        policy: The agents.
-        problem: What they propose for.
-        rng: Randomness.
-    """
+    def draw(numbers: IntArray) -> IntArray:
+        (mappings,) = proposed(weights, arrays, numbers, rng)
+        return encoded(problem.space, mappings, rng)
 
-    def __init__(self, policy: MappingPolicy, problem: Problem, rng: np.random.Generator) -> None:
-        self.policy, self.space, self.rng = policy, problem.space, rng
-        self.arrays = arrays_of_one(problem)
-        self._drawn = 0
-
-    def __call__(self, count: int) -> IntArray:
-        """``(n, P)`` actions; fewer than `count` where the space has no order of a proposal."""
-        draw = np.arange(self._drawn, self._drawn + count)
-        self._drawn += count
-        which = np.zeros(count, np.int64)
-        rows = self.policy.propose(self.arrays, which, self.rng, temperatures(draw))
-        return encoded(self.space, self.arrays.nests[0].mappings(rows), self.rng)
-
-
-def search_from(
-    policy: MappingPolicy, problem: Problem, rng: np.random.Generator, heard: Heard | None = None
-) -> ProposalSearch:
-    """Local search from the proposals of a policy; see :class:`ProposalSearch`."""
-    return ProposalSearch(problem, PolicyProposals(policy, problem, rng), rng, heard)
+    return ProposalSearch(problem, draw, rng)
 
 
 def proposed(
-    policy: MappingPolicy, problems: Sequence[Problem], count: int, rng: np.random.Generator
+    weights: Weights, arrays: ProblemArrays, numbers: IntArray, rng: np.random.Generator
 ) -> list[Mappings]:
-    """`count` mappings for each of some problems, none of which is priced."""
-    arrays, found = arrays_of(problems), []
-    step = max(1, AT_ONCE // count)
-    for low in range(0, len(problems), step):
-        some = np.arange(low, min(low + step, len(problems)))
-        which, draw = np.repeat(some, count), np.tile(np.arange(count), len(some))
-        rows = policy.propose(arrays, which, rng, temperatures(draw))
+    """A mapping for each number of a draw and each of some problems, none of which is priced."""
+    found, step = [], max(1, AT_ONCE // len(numbers))
+    for low in range(0, len(arrays.nests), step):
+        some = np.arange(low, min(low + step, len(arrays.nests)))
+        which, draw = np.repeat(some, len(numbers)), np.tile(numbers, len(some))
+        rows = propose(weights, arrays, which, rng, temperatures(draw))
         found += [arrays.nests[problem].mappings(rows[which == problem]) for problem in some]
     return found
 

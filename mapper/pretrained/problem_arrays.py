@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cost_models import Chain, ChainLevel, chain_prices
 from layers import DIMS, Layer
 from maestro_env import Problem
-from mapper.pretrained.decisions import DECISIONS, FIRST_TILE, LEVELS
+from mapper.pretrained.decisions import DECISIONS
 from mapper.pretrained.nest_choices import NestChoices
 from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen
 from marl_common import IntArray
@@ -33,7 +33,7 @@ class ProblemArrays(NamedTuple):
 
     Args:
         rows: ``(M,)`` records `seen_records.ProblemRow`.
-        values: ``(M, DECISIONS, C)`` dimensions, units, tiles or loops that choices stand for.
+        values: ``(DECISIONS, M, C)`` dimensions, units, tiles or loops that choices stand for.
         begins: ``(M,)`` records `seen_records.StateRow`: no choice made yet.
         nests: ``(M,)`` what the decisions of each problem may choose.
         work: ``(1,)`` record `seen_records.Seen`, in which one observation at a time is made.
@@ -50,15 +50,13 @@ def arrays_of(problems: Sequence[Problem]) -> ProblemArrays:
     """The arrays of problems."""
     nests = tuple(NestChoices(problem) for problem in problems)
     width = max(len(held) for nest in nests for held in nest.choices)
-    values = np.zeros((len(nests), len(DECISIONS), width), np.int64)
-    for row, nest in enumerate(nests):
-        for place, held in enumerate(nest.choices):
-            if held:
-                values[row, place, : len(held)] = held
+    values = np.zeros((len(DECISIONS), len(nests), width), np.int64)
     found, begins = np.zeros(len(nests), ProblemRow), np.stack([nest.begin() for nest in nests])
     begins["problem"] = np.arange(len(nests))
-    for row, nest in zip(found, nests, strict=True):
-        _fill(row, nest)
+    for row, nest in enumerate(nests):
+        _fill(found[row], nest)
+        for place, held in enumerate(nest.choices):
+            values[place, row, : len(held)] = held
     return ProblemArrays(found, values, begins, nests, _WORK.copy())
 
 
@@ -68,38 +66,24 @@ def arrays_of_one(problem: Problem) -> ProblemArrays:
     return arrays_of([problem])
 
 
-def weights_of(problem: Problem) -> tuple[float, float]:
-    """Exponents of latency and energy in the objective; EDP's where it has neither."""
-    figures = problem.objective.figures
-    latency = float("latency_cycles" in figures)
-    energy = float(any(figure.startswith("energy") for figure in figures))
-    return (latency, energy) if latency or energy else (1.0, 1.0)
-
-
 def _fill(row: Any, nest: NestChoices) -> None:
     """Write a problem down."""
-    problem, chain = nest.problem, nest.chain
-    layer, counts = problem.layer, [len(held) for held in nest.choices]
+    problem, layer, chip = nest.problem, nest.problem.layer, nest.problem.accelerator
+    chain = chip if isinstance(chip, Chain) else chip.to_levels()  # PEs of two stand below L2
     row["extents"], row["coupling"] = layer.extents, layer.coupling
     row["window"] = layer.stride_y, layer.stride_x, layer.dilation_y, layer.dilation_x
-    row["memories"], row["counts"] = len(nest.entries), counts
-    row["tiled"] = np.array(counts[FIRST_TILE:-LEVELS]).reshape(LEVELS, -1) > 0
+    row["memories"], row["counts"] = len(nest.entries), [len(held) for held in nest.choices]
     row["capacity"], row["own"] = np.inf, np.inf
+    copies, (inputs, filters, _, psums) = _copies(problem), chain.widths  # psums are what is held
     for number, level in enumerate(reversed(chain.memories)):
-        _fill_memory(row, number, level.buffer, nest)
+        buffer = level.buffer
+        row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
+        row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
+        widths = np.array([inputs, filters, psums]) * np.minimum(buffer.copies, copies)
+        row["bits"][number], row["shares"][number] = widths * buffer.holds, buffer.sharing
     _fill_spreads(row, nest)
     row["levels"][: len(nest.entries) + 1] = _features_of_levels(layer, chain)
-    row["features"] = _features(nest, row["window"].tolist())
-
-
-def _fill_memory(row: Any, number: int, buffer: Any, nest: NestChoices) -> None:
-    """Capacities of a memory, and what an element takes; outputs are held as partial sums."""
-    copies, (inputs, filters, _, psums) = _copies(nest.problem), nest.chain.widths
-    row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
-    row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
-    widths = np.array([inputs, filters, psums]) * np.minimum(buffer.copies, copies)
-    row["bits"][number] = widths * buffer.holds
-    row["shares"][number] = buffer.sharing
+    row["features"] = _features(nest, chain, row["window"].tolist())
 
 
 def _fill_spreads(row: Any, nest: NestChoices) -> None:
@@ -123,40 +107,42 @@ def _copies(problem: Problem) -> int:
     return int(getattr(problem.cost_model, "buffers", 2))
 
 
-def _features(nest: NestChoices, window: list[int]) -> list[float]:
-    problem, chain = nest.problem, nest.chain
-    layer, dram = problem.layer, chain.levels[0]
-    weights = weights_of(problem)
+def _features(nest: NestChoices, chain: Chain, window: list[int]) -> list[float]:
+    problem, layer, dram = nest.problem, nest.problem.layer, chain.levels[0]
+    figures = problem.objective.figures
+    latency, energy = "latency_cycles" in figures, any(f.startswith("energy") for f in figures)
+    both = latency == energy  # EDP's features stand for objectives with neither, too
     tensors = (layer.input_size, layer.filter_size, layer.output_size)
     offchip = (dram.read_bw or 1 << 33) / 8
     return [
-        *(_log(n) for n in layer.extents),
-        *(float(bool(c)) for c in layer.coupling[1]),
-        *(float(layer.coupling[2][DIMS.index(d)]) for d in "KC"),
-        *(_log(v) for v in window),
-        _log(chain.lanes),
-        _log(chain.peak_macs_per_cycle),
+        *map(_log, layer.extents),
+        *map(bool, layer.coupling[1]),
+        *(layer.coupling[2][DIMS.index(d)] for d in "KC"),
+        *map(_log, (*window, chain.lanes, chain.peak_macs_per_cycle)),
         len(nest.entries) / 5,
-        *weights,
-        float(weights == (1.0, 1.0)),
-        *(_log(size) for size in tensors),
-        _log(layer.macs),
+        *(latency or both, energy or both, both),
+        *map(_log, (*tensors, layer.macs)),
         _log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
-        float(dram.read_bw is None),
-        float(dram.shared_bw),
-        *(_log(bits) for bits in chain.widths),
-        *([0.0, 1.0] if dram.read_bw is None else [_log(dram.read_bw), 0.0]),
-        float(nest.plan is not None),
-        float(_copies(problem) == 2),
+        *(dram.read_bw is None, dram.shared_bw),
+        *map(_log, chain.widths),
+        *_log_or_none(dram.read_bw),
+        *(nest.plan is not None, _copies(problem) == 2),
     ]
 
 
 def _features_of_levels(layer: Layer, chip: Chain) -> list[list[float]]:
     """``LEVEL_FEATURES`` logarithms, shares and flags of each memory, innermost first, and DRAM."""
+    try:
+        prices = chain_prices(chip, {}).levels
+    except ValueError:  # the data do not reach the chip's node
+        prices = {}
+    energy = {  # of reading and of writing an element of the widest tensor [fJ]
+        name: [_log(1e6 * float(max(each))) for each in (price.read, price.write)]
+        for name, price in prices.items()
+    }
     counted = [(level, count) for level, count in chip.instances() if any(level.holds)]
-    prices = _prices(chip)
     return [
-        [*_features_of_level(layer, chip, level), _log(count), *prices.get(level.name, (0.0, 0.0))]
+        [*_features_of_level(layer, chip, level), _log(count), *energy.get(level.name, (0.0, 0.0))]
         for level, count in reversed(counted)
     ]
 
@@ -170,29 +156,20 @@ def _features_of_level(layer: Layer, chip: Chain, level: ChainLevel) -> list[flo
     total = None if whole else buffer.total_bits
     return [
         1.0,
-        *([0.0, 1.0] if total is None else [_log(total), 0.0]),
-        *(float(flag) for flag in level.holds),
+        *_log_or_none(total),
+        *level.holds,
         *(
             _log(size * bits / limit) if limit and flag and not whole else 0.0
             for size, bits, limit, flag in zip(sizes, widths, limits, level.holds, strict=True)
         ),
-        *([0.0, 1.0] if level.read_bw is None else [_log(level.read_bw), 0.0]),
-        0.0 if level.write_bw is None else _log(level.write_bw),
-        float(level.shared_bw),
-        _log(level.fanout.units),
+        *_log_or_none(level.read_bw),
+        *(_log_or_none(level.write_bw)[0], level.shared_bw, _log(level.fanout.units)),
     ]
 
 
-def _prices(chip: Chain) -> dict[str, tuple[float, float]]:
-    """Energy of reading and of writing an element of the widest tensor, by level; [fJ]."""
-    try:
-        levels = chain_prices(chip, {}).levels
-    except ValueError:  # the data do not reach the chip's node
-        return {}
-    return {
-        name: (_log(1e6 * float(max(level.read))), _log(1e6 * float(max(level.write))))
-        for name, level in levels.items()
-    }
+def _log_or_none(limit: float | None) -> tuple[float, bool]:
+    """Logarithm of a limit, and whether there is none."""
+    return (0.0, True) if limit is None else (_log(limit), False)
 
 
 def _log(value: float) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 from baselines import BaseSearcher, SearcherError
 from maestro_env import Problem
 from mapper.pretrained.cases import doubts_of
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.weights import Agents, agents_of
 
@@ -40,16 +39,15 @@ class ZeroShot(BaseSearcher):
 
     def doubts(self, problem: Problem) -> Sequence[str]:
         """What the agents were not trained for."""
-        self._agents(problem)
-        return doubts_of(self.config.pretrained, problem)
+        return doubts_of(self._agents(), problem)
 
-    def _agents(self, problem: Problem) -> Agents:
+    def _agents(self) -> Agents:
         """The agents.
 
         Raises:
             SearcherError: There are none.
         """
-        agents = agents_of(self.config.pretrained, problem.cost_model.name)
+        agents = agents_of(self.config.pretrained)
         if agents is None:
             raise SearcherError(
                 f"searcher {self.name!r}: there are no trained agents; give pretrained=FILE of "
@@ -58,6 +56,7 @@ class ZeroShot(BaseSearcher):
         return agents
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        search = search_from(MappingPolicy(self._agents(problem).weights), problem, rng)
+        search = search_from(self._agents().weights, problem, rng)
         while problem.remaining != 0:
-            search.run(problem.remaining or ROUND)
+            for _ in search.batches(problem.remaining or ROUND):
+                pass

@@ -45,7 +45,6 @@ ProblemRow: Any = _record(
     multicast=("i8", SPREADS),
     reduce=("i8", SPREADS),
     rivals=("i8", (SPREADS, SPREADS)),
-    tiled=("i8", (LEVELS, D)),
     capacity=("f8", LEVELS),
     own=("f8", (LEVELS, TENSORS)),
     bits=("f8", (LEVELS, TENSORS)),
@@ -62,7 +61,6 @@ ProblemRow: Any = _record(
 - `spreads`; `below`: the memory whose fan-out each stands in; `most`: units of its axis;
   `multicast`, `reduce`: whether these share reads, and sums; `rivals`: earlier spreads that may
   not have its dimension;
-- `tiled`: whether a memory has a tile of a dimension, else it takes its share of what is around;
 - `capacity`: bits that tensors share, inf where nothing limits them; `own`: of one tensor alone;
 - `bits`: what an element takes, double buffering included, 0 where the memory does not hold the
   tensor; `shares`: 1 where a tensor lies in the capacity that tensors share;
@@ -77,8 +75,8 @@ StateRow: Any = _record(
     orders=("i8", (LEVELS, D)),
 )
 """The problem's number and the choices made so far: of each spread its dimension (-1: none) and
-units, of each memory its tiles (0: its share of what is around; of L2 what a cluster gets) and loop
-order, outermost first. What is not chosen yet stands at its least.
+units (of L2 and L1 only a cluster's), of each memory its tiles (0: its share of what is around; of
+L2 what a cluster gets) and loop order, outermost first. What is not chosen yet is at its least.
 """
 LevelSeen: Any = _record(
     fixed=("f4", LEVEL_FEATURES), fill="f4", sizes=("f4", TENSORS), steps="f4", units="f4"
@@ -101,9 +99,10 @@ ContextRow: Any = _record(
 )
 """What is observed at a decision, whatever is chosen; `tiled`: 1 for the dimension of a tile."""
 CONTEXT_FEATURES: Final = ContextRow.itemsize // 4
-ChoiceRow: Any = _record(features=("f4", CHOICE_FEATURES), score="f4", legal="?")
-"""One choice of a decision: what is observed of it, its score, and whether buffers hold it or, of
-an order, its loop iterates.
+ChoiceRow: Any = _record(features=("f4", CHOICE_FEATURES), score="f4", value="i4", legal="?")
+"""One choice of a decision: what is observed of it, its score, the dimension, units, tile or loop
+that it stands for, and whether buffers hold it or, of an order, its loop iterates. A row that has
+nothing to choose has no legal one.
 """
 DrawRow: Any = _record(
     group="i8",
@@ -112,7 +111,7 @@ DrawRow: Any = _record(
     next="i8",
     draw="f8",
     warm="f4",
-    keys=("f4", D),
+    chose="i8",
     picks=("i8", D),
 )
 """How one row draws. Rows whose choices so far are alike are a group: they observe the same.
@@ -120,8 +119,8 @@ DrawRow: Any = _record(
 - `group` of the row; of the group with the row's number, `first`: its first row, `split`: the last
   group that was split from it, -1 for none, `next`: the one that was split before it;
 - `draw`: a random number in [0, 1); `warm`: the temperature, 0 takes the likeliest choice;
-- `keys`: noisy scores of loops, -inf where one does not iterate;
-- `picks`: the choice taken, or loops by rank, the outermost first.
+- `chose`: the choice taken, or a number of the ranking of loops;
+- `picks`: loops by rank, the outermost first.
 """
 Step: Any = _record(
     place="i8", kind="i8", number="i8", dim="i8", groups="i8", rows="i8", width="i8", options="i8"
@@ -132,7 +131,6 @@ choose; choices of the decision at most, and of any decision.
 Seen: Any = _record(
     step=Step,
     level="i8",
-    at="i8",
     first="i8",
     units=("i8", (LEVELS + 1, D)),
     outside=("i8", (LEVELS + 1, D)),
@@ -148,7 +146,7 @@ Seen: Any = _record(
 """The work space of one row.
 
 - `step`: what is decided; `level`: the memory that it is on, of a spread the one whose fan-out it
-  stands in; `at`: where the values of its choices begin; `first`: the first choice;
+  stands in; `first`: the first choice;
 - `units` along each dimension below a memory, `outside`: all units above an instance of it;
 - `box`: what an instance of a memory works on; `steps` of the loops that bring its boxes;
 - `scale`: clusters along each dimension, which L2's tile counts by;

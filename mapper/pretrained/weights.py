@@ -140,30 +140,21 @@ def _format() -> str:
     return f"{VERSION}:{DIMS}:{CONTEXT_FEATURES}:{CHOICE_FEATURES}"
 
 
-@lru_cache(maxsize=8)
-def shipped(cost_model: str) -> Agents | None:
-    """The agents that come with the package: those of a cost model, else those of ``exact``.
-
-    None where the package has none.
-    """
-    folder = files("mapper.pretrained").joinpath("weights")
-    for name in (cost_model, "exact"):
-        path = Path(str(folder.joinpath(f"{name}.safetensors")))
-        if path.is_file():
-            return load(path)
-    return None
+@lru_cache(maxsize=1)
+def _shipped() -> Agents:
+    """The agents that come with the package, trained on ``exact``."""
+    return load(str(files("mapper.pretrained").joinpath("weights/exact.safetensors")))
 
 
-def agents_of(given: str, cost_model: str) -> Agents | None:
+def agents_of(given: str) -> Agents | None:
     """The agents that an option names.
 
     Args:
         given: ``auto`` (those shipped), ``none``, or a file.
-        cost_model: Name of the cost model of the search.
 
     Raises:
         PretrainedError: See :func:`load`.
     """
     if given == NONE:
         return None
-    return shipped(cost_model) if given == AUTO else load(given)
+    return _shipped() if given == AUTO else load(given)

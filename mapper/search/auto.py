@@ -100,9 +100,7 @@ def knows(problem: Problem, pretrained: str) -> bool:
     from mapper.pretrained.cases import outside_training
     from mapper.pretrained.weights import agents_of
 
-    return agents_of(pretrained, problem.cost_model.name) is not None and not outside_training(
-        problem
-    )
+    return agents_of(pretrained) is not None and not outside_training(problem)
 
 
 def _slow(problem: Problem) -> bool:

@@ -14,6 +14,7 @@ from cost_models import Chain, Cost, ReasonCode
 from maestro_env import Evaluation, Problem
 from mapper.pretrained.cases import doubts_of
 from mapper.pretrained.local_search import ProposalSearch
+from mapper.pretrained.weights import agents_of
 from mapper.search.correction import Correction
 from marl_common import FloatArray, IntArray
 
@@ -74,7 +75,7 @@ class Proxy(BaseSearcher):
     def doubts(self, problem: Problem) -> Sequence[str]:
         """What the agents were not trained for."""
         super().doubts(problem)
-        return doubts_of(self.config.pretrained, _cheap(problem))
+        return doubts_of(agents_of(self.config.pretrained), _cheap(problem))
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("sklearn", self.name, "rl")
@@ -166,12 +167,10 @@ class _CorrectedSearch:
         """Candidates of the agents and local search under the cheap model, and its optimum."""
         found: list[IntArray] = []
 
-        def heard(actions: IntArray, evaluation: Evaluation) -> None:
-            found.append(actions)
-
         for share in SHARES:
-            cheap = _cheap(self.problem, share)
-            self._drafted(cheap, heard).run(-(-self.config.drafts // len(SHARES)))
+            search = self._drafted(_cheap(self.problem, share))
+            drafts = search.batches(-(-self.config.drafts // len(SHARES)))
+            found += [actions for actions, _ in drafts]
         self.add(np.concatenate(found))
         deep = isinstance(self.problem.accelerator, Chain)
         if self.config.proof and not deep and baselines.can_prove(self.cheap) is None:
@@ -179,15 +178,13 @@ class _CorrectedSearch:
             if optimum is not None:
                 self.add(self.problem.action_of(optimum))
 
-    def _drafted(self, cheap: Problem, heard: Any) -> ProposalSearch:
-        from mapper.pretrained.policy import MappingPolicy
+    def _drafted(self, cheap: Problem) -> ProposalSearch:
         from mapper.pretrained.policy_proposals import search_from
-        from mapper.pretrained.weights import agents_of
 
-        agents = agents_of(self.config.pretrained, PRICED)
+        agents = agents_of(self.config.pretrained)
         if agents is None:
-            return ProposalSearch(cheap, self._uniform, self.rng, heard)
-        return search_from(MappingPolicy(agents.weights), cheap, self.rng, heard)
+            return ProposalSearch(cheap, lambda drawn: self._uniform(len(drawn)), self.rng)
+        return search_from(agents.weights, cheap, self.rng)
 
     def _uniform(self, count: int) -> IntArray:
         found: IntArray = self.cheap.space.sample(count, self.rng)

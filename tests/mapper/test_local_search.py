@@ -12,9 +12,9 @@ def uniform(problem, seed, asked=None):
     """A search from random proposals; `asked` notes how many are drawn at a time."""
     rng, asked = np.random.default_rng(seed), [] if asked is None else asked
 
-    def draw(count):
-        asked.append(count)
-        return problem.space.sample(count, rng)
+    def draw(numbers):
+        asked.append(len(numbers))
+        return problem.space.sample(len(numbers), rng)
 
     return ProposalSearch(problem, draw, rng)
 
@@ -28,7 +28,7 @@ def batches_of(problem):
 def test_proposals_come_first_and_then_children_of_the_best():
     problem, asked = Problem("mobilenetv2.2", "edge", "edp"), []
     found = batches_of(problem)
-    uniform(problem, 0, asked).run(PROPOSALS + 5 * CHILDREN)
+    list(uniform(problem, 0, asked).batches(PROPOSALS + 5 * CHILDREN))
     assert asked[:2] == [FIRST, PROPOSALS - FIRST]
     assert sum(len(actions) for actions, _ in found) == problem.samples == 64 + 5 * CHILDREN
     proposed = found[:2]
@@ -46,7 +46,7 @@ def test_no_action_is_sampled_twice_and_a_seed_gives_the_same_samples():
         problem = Problem("mobilenetv2.2", "edge", "edp")
         found, search = batches_of(problem), uniform(problem, 3)
         for count in parts:
-            search.run(count)
+            list(search.batches(count))
         samples.append(np.concatenate([actions for actions, _ in found]))
         assert len(np.unique(samples[-1], axis=0)) == 300
     np.testing.assert_array_equal(samples[0], samples[1])
@@ -55,7 +55,7 @@ def test_no_action_is_sampled_twice_and_a_seed_gives_the_same_samples():
 
 def test_a_search_without_progress_draws_proposals_again():
     problem, asked = Problem("mlp.2", "edge", "edp"), []
-    uniform(problem, 0, asked).run(3000)
+    list(uniform(problem, 0, asked).batches(3000))
     assert len(asked) > 3
     assert set(asked[2:]) <= set(range(1, PROPOSALS + 1))
 
@@ -64,13 +64,13 @@ def test_a_space_that_is_used_up_ends_with_the_budget():
     space = {"only": {"outer_parallel": ["K"], "inner_parallel": ["C"], "cluster_size": [8]}}
     problem = Problem("gemm:M=2,N=2,K=2", "edge", "edp", space=space, budget=2000)
     with pytest.raises(BudgetExhausted):
-        uniform(problem, 0).run(10**6)
+        list(uniform(problem, 0).batches(10**6))
     assert problem.samples == 2000
 
 
 def test_where_nothing_fits_proposals_go_on():
     problem = Problem("mobilenetv2.2", "edge", "edp", limits={"max_latency_cycles": 1.0})
-    uniform(problem, 0).run(200)
+    list(uniform(problem, 0).batches(200))
     assert problem.samples == 200
     assert problem.feasible_samples == 0
 

@@ -13,8 +13,8 @@ from mapper.pretrained.kernel import group_rows
 from mapper.pretrained.local_search import PROPOSALS
 from mapper.pretrained.nest_choices import part_of
 from mapper.pretrained.network import fresh, scores
-from mapper.pretrained.policy import MappingPolicy, replay
-from mapper.pretrained.policy_proposals import PolicyProposals, temperatures
+from mapper.pretrained.policy import propose, replay
+from mapper.pretrained.policy_proposals import search_from, temperatures
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.seen_records import DrawRow
 from mapper.pretrained.training.random_problems import alike, draw, draw_chip, library, zoo_shapes
@@ -25,7 +25,7 @@ from tests.mapper.pretrained_cases import MODEL, random_problems
 def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained):
     problems = random_problems(40, seed=1)
     arrays, which = arrays_of(problems), np.repeat(np.arange(40), 20)
-    rows = MappingPolicy(untrained.weights).propose(arrays, which, np.random.default_rng(2))
+    rows = propose(untrained.weights, arrays, which, np.random.default_rng(2))
     possible = broken = 0
     for number, problem in enumerate(problems):
         mappings = arrays.nests[number].mappings(rows[which == number])
@@ -45,7 +45,7 @@ def test_every_proposal_is_in_its_space_and_nearly_all_fit_the_buffers(untrained
 def likeliest(agents, problems):
     first = temperatures(np.zeros(len(problems), int))
     arrays, which = arrays_of(problems), np.arange(len(problems))
-    return MappingPolicy(agents.weights).propose(arrays, which, np.random.default_rng(0), first)
+    return propose(agents.weights, arrays, which, np.random.default_rng(0), first)
 
 
 def test_batches_and_single_problems_are_observed_alike(untrained):
@@ -60,18 +60,18 @@ def test_batches_and_single_problems_are_observed_alike(untrained):
 def decisions_of(agents, problems, times, seed):
     arrays, which = arrays_of(problems), np.repeat(np.arange(len(problems)), times)
     rng = np.random.default_rng(seed)
-    given = MappingPolicy(agents.weights).propose(arrays, which, rng)
+    given = propose(agents.weights, arrays, which, rng)
     return arrays, which, given, replay(arrays, given)
 
 
 def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
     arrays, which, given, taken = decisions_of(untrained, random_problems(12, seed=4), 4, 5)
     chosen = 0
-    for decision, seen, picks in taken:
-        values, part = arrays.values[which, decision.place], part_of(decision, given)
-        legal = seen.choices["legal"]
+    for decision, _, choices, picks in taken:
+        values, part = arrays.values[decision.place, which], part_of(decision, given)
+        legal = choices["legal"]
         for row in np.flatnonzero(legal.any(axis=1)):
-            if decision.is_order:
+            if decision.kind == "order":
                 ranked = picks[row, : legal[row].sum()]
                 assert legal[row, ranked].all()
                 np.testing.assert_array_equal(part[row, : len(ranked)], values[row, ranked])
@@ -80,7 +80,7 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
                 assert values[row, picks[row, 0]] == part[row]
             chosen += 1
         several = arrays.rows["counts"][which, decision.place] > 1  # what agents drew was legal
-        assert legal[several].any(axis=1).all() or decision.is_order
+        assert legal[several].any(axis=1).all() or decision.kind == "order"
     assert chosen > 400
 
 
@@ -90,14 +90,14 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
 
     _, which, _, taken = decisions_of(untrained, random_problems(5, seed=6), 3, 7)
     expected = np.zeros(len(which))
-    for decision, seen, picks in taken:
-        every = scores(untrained.weights, decision.kind, *seen).astype(float)
-        legal = seen.choices["legal"]
+    for decision, context, choices, picks in taken:
+        every = scores(untrained.weights, decision.kind, context, choices).astype(float)
+        legal = choices["legal"]
         for row in np.flatnonzero(legal.sum(axis=1) > 1):
             found = every[row]
             ranked = list(picks[row, : legal[row].sum()])
             left = list(np.flatnonzero(legal[row]))
-            for pick in ranked if decision.is_order else ranked[:1]:
+            for pick in ranked if decision.kind == "order" else ranked[:1]:
                 expected[row] += found[pick] - np.log(np.exp(found[left]).sum())
                 left.remove(pick)
     tensors = {name: torch.from_numpy(array) for name, array in untrained.weights.items()}
@@ -108,9 +108,10 @@ def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrain
 def test_draws_follow_the_scores():
     agents = Agents(fresh(np.random.default_rng(1), hidden=16))
     *_, taken = decisions_of(agents, [Problem("mobilenetv2.2", "edge", "edp")], 4000, 0)
-    logits = scores(agents.weights, taken[0].decision.kind, *taken[0].seen)[0].astype(float)
+    decision, context, choices, picks = taken[0]
+    logits = scores(agents.weights, decision.kind, context, choices)[0].astype(float)
     wanted = np.exp(logits) / np.exp(logits).sum()
-    drawn = np.bincount(taken[0].picks[:, 0], minlength=len(wanted)) / 4000
+    drawn = np.bincount(picks[:, 0], minlength=len(wanted)) / 4000
     assert np.abs(drawn - wanted).max() < 0.04
 
 
@@ -124,14 +125,14 @@ def test_no_layer_of_the_zoo_is_ever_trained_on():
 
 def test_proposals_are_the_same_for_the_same_seed_and_differ_among_each_other(untrained):
     problem = Problem("mobilenetv2.2", "edge", "edp")
-    first = propose(untrained, problem, 16)
-    np.testing.assert_array_equal(first, propose(untrained, problem, 16))
+    first = drawn(untrained, problem, 16)
+    np.testing.assert_array_equal(first, drawn(untrained, problem, 16))
     assert len(np.unique(first, axis=0)) > 12
 
 
-def propose(agents, problem, count):
-    rng = np.random.default_rng(0)
-    return PolicyProposals(MappingPolicy(agents.weights), problem, rng)(count)
+def drawn(agents, problem, count):
+    search = search_from(agents.weights, problem, np.random.default_rng(0))
+    return search.draw(np.arange(count))
 
 
 def test_files_of_agents(untrained, tmp_path):
@@ -158,7 +159,7 @@ def test_layers_with_batch_and_groups_have_decisions_of_their_own(untrained):
     layer = Layer.gemm("heads", M=64, N=64, K=32, batch=12)
     problem = Problem(layer, "edge", "edp")
     assert any(p.name == "outer_tile_N" for p in problem.space.parameters)
-    actions = propose(untrained, problem, 8)
+    actions = drawn(untrained, problem, 8)
     tiles = problem.space.decode(actions).tiles[:, :, DIMS.index("N")]
     assert tiles.max() > 1
 
@@ -217,7 +218,7 @@ def test_proposals_fit_chips_and_spaces_that_agents_were_not_trained_in(
     untrained, layer, chip, space, least
 ):
     problem = Problem(layer, chip, "edp", space=space)
-    actions = propose(untrained, problem, 16)
+    actions = drawn(untrained, problem, 16)
     assert len(actions)
     assert np.isfinite(problem.evaluate(actions).values).mean() >= least
     said = "options of the map space (trained: the default space)" in outside_training(problem)
@@ -237,11 +238,11 @@ def test_training_has_chips_of_one_to_four_memories_and_none_of_the_library():
 
 
 def test_rows_that_chose_alike_are_one_group():
-    picks = np.array([[7, 1], [3, 1], [7, 1], [7, 2], [3, 1]])
+    chose = np.array([7, 3, 7, 8, 3])
     draws = np.zeros(5, DrawRow)
-    draws["picks"][:, :2] = picks
-    assert group_rows(draws, 2, 5) == 3
-    np.testing.assert_array_equal(picks[draws["first"][:3]][draws["group"]], picks)
-    draws["picks"][:, 0] = [7, 3, 8, 7, 3]
-    assert group_rows(draws, 1, 5) == 4
+    draws["chose"] = chose
+    assert group_rows(draws, 5) == 3
+    np.testing.assert_array_equal(chose[draws["first"][:3]][draws["group"]], chose)
+    draws["chose"] = [1, 1, 0, 1, 1]
+    assert group_rows(draws, 5) == 4
     assert draws["group"].tolist() == [0, 1, 2, 3, 1]

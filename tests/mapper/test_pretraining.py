@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra rl")
 
 from mapper.pretrained.policy_proposals import proposed
+from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.training import experiment, schedule
 from mapper.pretrained.training.experiment import AGENTS, Pretraining
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
@@ -41,7 +42,8 @@ def test_imitation_learns():
 
 
 def median_log_value(problems, trainer):
-    batches = proposed(trainer.policy, problems, 12, np.random.default_rng(5))
+    rng = np.random.default_rng(5)
+    batches = proposed(trainer.weights, arrays_of(problems), np.arange(12), rng)
     found = [p.look(p.space.encode(b)).values for p, b in zip(problems, batches, strict=True)]
     values = np.where(np.isfinite(found), found, np.nan)
     with np.errstate(all="ignore"):
@@ -52,16 +54,16 @@ def test_a_training_goes_on_from_agents(untrained):
     plan = Schedule(steps=1, expert_problems=2, samples=70, learning_rate=1e-6)
     trainer = PolicyTrainer("exact", plan, 0, untrained.weights)
     trainer.step()
-    for name, array in trainer.policy.weights.items():
+    for name, array in trainer.weights.items():
         np.testing.assert_allclose(array, untrained.weights[name], atol=1e-5)
 
 
 def test_experts_are_kept_with_weights_by_their_value():
     memory = ExpertMemory()
     trainer = PolicyTrainer("exact", TINY, seed=1)
-    sizes = [2, 1]
-    tasks = [ExpertTask("exact", (1, 1, n), m, 70, trainer.policy) for n, m in enumerate(sizes)]
-    found = joined([experts_of(task) for task in tasks], sizes)
+    shards = [(0, 2, 0), (1, 1, 2)]  # number, problems, the first one
+    tasks = [ExpertTask("exact", (1, 1, n), m, k, 70, trainer.weights) for n, m, k in shards]
+    found = joined(map(experts_of, tasks))
     assert set(found.rows["problem"]) == {0, 1, 2}
     np.testing.assert_allclose(np.bincount(found.rows["problem"], found.weight), 1.0)
     memory.add(tasks, found)

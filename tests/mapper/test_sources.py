@@ -14,7 +14,7 @@ from baselines import prove
 from baselines.optimal import StructureSpace, kernel as splits, proving
 from cost_models.exact.bounds import kernel as bounds
 from mapper.pretrained import kernel as agents
-from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.policy import propose
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.weights import agents_of
 from tests.baselines.proofs import bounds_of, boxes_around, random_problem, random_wide_problem
@@ -29,8 +29,8 @@ for seed in range(4):
 proving.FIRST_SAMPLES = 100
 proof = prove(Problem("gemm:M=4,N=2,K=4", space={"parallel": "KC"}))
 print(proof.value, proof.counts)
-policy = MappingPolicy(agents_of("auto", "exact").weights)
-state = policy.propose(arrays_of([Problem("mlp.2")]), np.zeros(4, int), np.random.default_rng(0))
+weights, arrays = agents_of("auto").weights, arrays_of([Problem("mlp.2")])
+state = propose(weights, arrays, np.zeros(4, int), np.random.default_rng(0))
 print([part.tolist() for part in state])
 if "torch" in sys.argv:
     from mapper.marl.policies import Mixture, Policies, Space

@@ -7,16 +7,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
-from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
-
-if TYPE_CHECKING:
-    from marl_runs import Crew
+from marl_runs import Autosave, CheckpointFormat, Context, Crew, Experiment, gathered
 
 FORMAT = CheckpointFormat("trained agents", 6)
 AGENTS = "agents.safetensors"
@@ -119,7 +116,7 @@ class Pretraining(Experiment):
 
         first = None if self.begin is None else load(self.begin).weights
         trainer = PolicyTrainer(self.cost_model, self.schedule, self.seed, first, crew)
-        validation, score = Validation(self.cost_model, *self.validation), float("inf")
+        validation, score = Validation(self.cost_model, *self.validation), None
         autosave, every = Autosave(context, trainer, FORMAT), max(1, self.budget // VALIDATIONS)
         if autosave.resume():
             context.rewind(trainer.done)
@@ -128,13 +125,13 @@ class Pretraining(Experiment):
             trainer.step()
             trainer.cpu_s += time.process_time() + crew.cpu_s - begin
             if trainer.done % every == 0 or trainer.done == self.budget:
-                found = validation.measure(trainer.policy)
+                found = validation.measure(trainer.weights)
                 for name, value in (found | {"cpu_s": trainer.cpu_s}).items():
                     context.metric(name, value, trainer.done)
                 score = validation.score(found)
-            context.progress(trainer.done, None if score == float("inf") else score)
+            context.progress(trainer.done, score)
             autosave.tick()
-        path, weights = context.folder / AGENTS, trainer.policy.weights
+        path, weights = context.folder / AGENTS, trainer.weights
         card = {
             "cost_model": self.cost_model,
             "seed": self.seed,
@@ -142,7 +139,7 @@ class Pretraining(Experiment):
             "parameters": sum(array.size for array in weights.values()),
             "cost_model_calls": trainer.calls,
             "cpu_minutes": round(trainer.cpu_s / 60, 2),
-            "validation": validation.measure(trainer.policy, seed=1),
+            "validation": validation.measure(weights, seed=1),
             "trained_on": "random layers, chips and objectives; no shape of the zoo",
         }
         save(path, Agents(weights, card))

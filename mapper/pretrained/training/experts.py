@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cost_models
-from maestro_env import Evaluation, Problem
+from maestro_env import Problem
 from mapper.pretrained.nest_choices import NestChoices
-from mapper.pretrained.policy import MappingPolicy, Rows, replay
+from mapper.pretrained.network import Weights
+from mapper.pretrained.policy import Rows, replay
 from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.seen_records import StateRow
 from mapper.pretrained.training.random_problems import draw
 from mapper.pretrained.training.torch_networks import Packed, pack
-from marl_common import FloatArray, IntArray
+from marl_common import FloatArray
 
 KEPT = 4
 """Best mappings kept per problem; a step then meets the more problems."""
@@ -41,16 +42,18 @@ class ExpertTask:
         cost_model: Name of the cost model.
         place: The training's seed, the step and the shard.
         problems: How many problems.
+        first: How many problems the shards before it have.
         samples: Samples of local search on each.
-        policy: The agents as they are now, from whose proposals searches go on (expert iteration);
+        weights: The agents as they are now, from whose proposals searches go on (expert iteration);
             None where only the problems matter.
     """
 
     cost_model: str
     place: tuple[int, int, int]
     problems: int
+    first: int = 0
     samples: int = 0
-    policy: MappingPolicy | None = None
+    weights: Weights | None = None
 
     @cached_property
     def drawn(self) -> list[Problem]:
@@ -65,7 +68,7 @@ class ExpertTask:
 
 
 class Experts(NamedTuple):
-    """What a shard found: ``(B,)`` mappings, each with its problem, and their weights."""
+    """What shards found: ``(B,)`` mappings, each with its problem's number, and their weights."""
 
     rows: Rows
     weight: FloatArray
@@ -74,33 +77,28 @@ class Experts(NamedTuple):
 def experts_of(task: ExpertTask) -> Experts:
     """Do a shard."""
     rng = task.generator(SEARCHES)
-    return joined([_searched(problem, task, rng) for problem in task.drawn], [1] * task.problems)
+    return joined([_searched(task, number, rng) for number in range(task.problems)])
 
 
-def joined(parts: Sequence[Experts], problems: Sequence[int]) -> Experts:
-    """What was found on several lots of problems, of so many each, as of one."""
-    rows, weight = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    begins = np.cumsum([0, *problems[:-1]])
-    rows["problem"] += np.repeat(begins, [len(part.rows) for part in parts])
-    return Experts(rows, weight)
+def joined(parts: Iterable[Experts]) -> Experts:
+    """What was found on several lots of problems as of one."""
+    return Experts(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _searched(problem: Problem, task: ExpertTask, rng: np.random.Generator) -> Experts:
-    """The best mappings of one problem."""
+def _searched(task: ExpertTask, number: int, rng: np.random.Generator) -> Experts:
+    """The best mappings of one of a shard's problems."""
+    problem = task.drawn[number]
     problem.start()
-    kept: list[tuple[IntArray, FloatArray]] = []
-
-    def hear(actions: IntArray, evaluation: Evaluation) -> None:
-        kept.append((actions, evaluation.values))
-
-    assert task.policy is not None
-    search_from(task.policy, problem, rng, hear).run(task.samples)
+    assert task.weights is not None
+    batches = search_from(task.weights, problem, rng).batches(task.samples)
+    kept = [(actions, evaluation.values) for actions, evaluation in batches]
     actions, values = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     actions, first = np.unique(actions, axis=0, return_index=True)
     best = np.argsort(values[first], kind="stable")[:KEPT]
     best = best[np.isfinite(values[first][best])]
     weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
     rows = NestChoices(problem).rows(problem.space.decode(actions[best]))
+    rows["problem"] = task.first + number
     return Experts(rows, weight / weight.sum())
 
 

@@ -76,18 +76,19 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     batch = int(rng.choice([1, 2, 4, 8, 16])) if rng.random() < 0.1 else 1
     rows = (out_y - 1) * stride + dilation * (taps - 1) + 1
     columns = (out_x - 1) * stride + dilation * (other - 1) + 1
-    shape: dict[str, Any] = {"Y": rows, "X": columns, "R": taps, "S": other}
-    window: dict[str, Any] = {"stride": stride, "dilation": dilation, "N": batch}
+    shape: dict[str, Any] = {
+        "Y": rows, "X": columns, "R": taps, "S": other,
+        "stride": stride, "dilation": dilation, "N": batch,
+    }  # fmt: skip
     if kind < 0.5:
-        depthwise: dict[str, Any] = {"K": 1, "C": _channels(rng, 8, 2048)}
-        return Layer("depthwise", LayerKind.DSCONV, **depthwise, **shape, **window)
+        return Layer("depthwise", LayerKind.DSCONV, K=1, C=_channels(rng, 8, 2048), **shape)
     if kind < 0.55:
-        window["groups"] = int(rng.choice([2, 4, 8, 32]))
-        grouped: dict[str, Any] = {dim: _channels(rng, 4, 256) for dim in "KC"}
-        return Layer("grouped", LayerKind.NGCONV, **grouped, **shape, **window)
-    first, channels = rng.random() < 0.05, _channels(rng, 8, 2048)
+        shape["groups"] = int(rng.choice([2, 4, 8, 32]))
+        shape |= {dim: _channels(rng, 4, 256) for dim in "KC"}
+        return Layer("grouped", LayerKind.NGCONV, **shape)
+    first, filters = rng.random() < 0.05, _channels(rng, 8, 2048)
     inputs = int(rng.integers(1, 5)) if first else _channels(rng, 8, 2048)
-    return Layer("conv", LayerKind.CONV, K=channels, C=inputs, **shape, **window)
+    return Layer("conv", LayerKind.CONV, K=filters, C=inputs, **shape)
 
 
 def _draw_gemm(rng: np.random.Generator) -> Layer:
@@ -136,6 +137,11 @@ def _power_of_two(value: float) -> int:
     return int(1 << round(np.log2(value)))
 
 
+def _rounded(rng: np.random.Generator, value: int, share: float) -> int:
+    """The nearest power of two for a share of all values, else the value."""
+    return _power_of_two(value) if rng.random() < share else value
+
+
 def _draw_two_levels(rng: np.random.Generator) -> Accelerator:
     pes = log_uniform(rng, 8, 8192)
     kind = rng.random()
@@ -152,9 +158,7 @@ def _draw_two_levels(rng: np.random.Generator) -> Accelerator:
 
 def _limited(rng: np.random.Generator, low: int, high: int, unlimited: float) -> int | None:
     """A random size or bandwidth; None, no limit, for a share of all."""
-    value = log_uniform(rng, low, high)
-    if rng.random() < 0.5:
-        value = _power_of_two(value)
+    value = _rounded(rng, log_uniform(rng, low, high), 0.5)
     return None if unlimited == 1.0 or rng.random() < unlimited else value
 
 
@@ -191,7 +195,7 @@ def _draw_holds(rng: np.random.Generator) -> list[tuple[bool, bool, bool]]:
 def _draw_memory(
     rng: np.random.Generator, name: str, holds: tuple[bool, bool, bool], size: int, fanout: Fanout
 ) -> ChainLevel:
-    size = _power_of_two(size) if rng.random() < 0.5 else size
+    size = _rounded(rng, size, 0.5)
     own: Any = (None, None, None)
     shared: int | None = size
     if sum(holds) > 1 and rng.random() < 0.25:  # each tensor has a part of its own
@@ -210,8 +214,7 @@ def _draw_memory(
 def _draw_fanout(rng: np.random.Generator) -> Fanout:
     axes = []
     for _ in range(int(rng.choice([1, 2, 3], p=[0.45, 0.45, 0.1]))):
-        units = log_uniform(rng, 2, 256)
-        units = _power_of_two(units) if rng.random() < 0.6 else units
+        units = _rounded(rng, log_uniform(rng, 2, 256), 0.6)
         dims = AXES[int(rng.integers(len(AXES)))]
         axes.append(Axis(units, dims, bool(rng.random() < 0.95), bool(rng.random() < 0.93)))
     return Fanout(tuple(axes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mapper.pretrained.network import HIDDEN
 from mapper.pretrained.weights import PretrainedError
@@ -39,11 +39,6 @@ class Schedule:
     hidden: int = HIDDEN
     shards: int = 4
 
-    def scaled(self, share: float) -> Schedule:
-        """The same training, `share` times as long."""
-        steps, problems = (max(1, round(n * share)) for n in (self.steps, self.expert_problems))
-        return replace(self, steps=steps, expert_problems=problems)
-
 
 def schedule_of(cpu_minutes: float) -> Schedule:
     """The schedule that takes about so much processor time on the reference machine.
@@ -56,4 +51,6 @@ def schedule_of(cpu_minutes: float) -> Schedule:
             f"--cpu-minutes: got {cpu_minutes}, expected a number above 0 and at most "
             f"{MOST_MINUTES:,}, such as 15"
         )
-    return Schedule().scaled(cpu_minutes / CPU_MINUTES)
+    default, share = Schedule(), cpu_minutes / CPU_MINUTES
+    steps, problems = (max(1, round(n * share)) for n in (default.steps, default.expert_problems))
+    return Schedule(steps, problems)

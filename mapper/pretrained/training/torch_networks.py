@@ -54,8 +54,7 @@ def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
 
     Of `picks`, columns behind the legal ones say nothing.
     """
-    context, choices = one.seen
-    legal = choices["legal"].copy()
+    legal = one.choices["legal"].copy()
     for place in range(one.picks.shape[1]):
         keep = np.flatnonzero(legal.sum(axis=1) > 1)
         if not len(keep):
@@ -64,7 +63,8 @@ def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
         picks = one.picks[keep, place]
         number = np.cumsum(legal[keep].reshape(-1)).reshape(len(keep), -1) - 1
         taken = number[np.arange(len(keep)), picks]
-        yield context[keep], choices["features"][keep[owner], column], owner, taken, keep
+        options = one.choices["features"][keep[owner], column]
+        yield one.context[keep], options, owner, taken, keep
         legal[keep, picks] = False
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 
 from mapper.pretrained.network import Weights, fresh
-from mapper.pretrained.policy import MappingPolicy
 from mapper.pretrained.training.experts import ExpertMemory, ExpertTask, experts_of, joined
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.training.torch_networks import likelihood
@@ -44,7 +44,7 @@ class PolicyTrainer:
         self._tensors = {n: torch.tensor(array, requires_grad=True) for n, array in first.items()}
         self.optimiser = torch.optim.Adam(self._tensors.values(), lr=schedule.learning_rate)
         # arrays that share the tensors' memory
-        self.policy = MappingPolicy({n: t.detach().numpy() for n, t in self._tensors.items()})
+        self.weights = {n: t.detach().numpy() for n, t in self._tensors.items()}
         self.memory = ExpertMemory()
         self.done = self.calls = 0
         self.cpu_s = 0.0
@@ -70,22 +70,22 @@ class PolicyTrainer:
         self.optimiser.zero_grad()
         loss.backward()
         for group in self.optimiser.param_groups:
-            group["lr"] = _falling(plan.learning_rate, place / plan.steps)
+            falling = 0.5 * (1 + math.cos(math.pi * (place / plan.steps)))
+            group["lr"] = plan.learning_rate * (0.05 + 0.95 * falling)
         torch.nn.utils.clip_grad_norm_(self._tensors.values(), 1.0)
         self.optimiser.step()
 
     def _find_experts(self, count: int) -> None:
         plan = self.schedule
-        ends = [count * shard // plan.shards for shard in range(plan.shards + 1)]
-        sizes = [size for size in np.diff(ends).tolist() if size]
+        ends = sorted({count * shard // plan.shards for shard in range(plan.shards + 1)})
         tasks = [
             ExpertTask(
-                self.cost_model, (self.seed, self.done, n), size, plan.samples, self.policy
+                self.cost_model, (self.seed, self.done, n), end - first, first, plan.samples,
+                self.weights,
             )
-            for n, size in enumerate(sizes)
+            for n, (first, end) in enumerate(pairwise(ends))
         ]  # fmt: skip
-        found = list(self.crew.share_out(experts_of, tasks))
-        self.memory.add(tasks, joined(found, sizes))
+        self.memory.add(tasks, joined(self.crew.share_out(experts_of, tasks)))
         self.calls += count * plan.samples
 
     def state_dict(self) -> dict[str, Any]:
@@ -107,8 +107,3 @@ class PolicyTrainer:
         unpack_generator(self.rng, state["generator"])
         self.memory.load_state_dict(state["memory"], self.cost_model)
         self.done, self.calls, self.cpu_s = state["counters"]
-
-
-def _falling(rate: float, share: float) -> float:
-    """A rate that falls by a cosine from `rate` to a twentieth of it, as `share` goes to 1."""
-    return rate * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(share, 1.0))))

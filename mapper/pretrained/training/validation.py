@@ -7,8 +7,9 @@ import numpy as np
 import baselines
 import cost_models
 from maestro_env import Problem
-from mapper.pretrained.policy import MappingPolicy
+from mapper.pretrained.network import Weights
 from mapper.pretrained.policy_proposals import proposed
+from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.training.random_problems import draw
 from marl_common import FloatArray
 
@@ -41,13 +42,14 @@ class Validation:
                 reference.append(best)
         self.reference: FloatArray = np.array(reference)
 
-    def measure(self, policy: MappingPolicy, seed: int = 0) -> dict[str, float]:
+    def measure(self, weights: Weights, seed: int = 0) -> dict[str, float]:
         """Ratios to the best known: median and 90th percentile of the best of 1, 16 and 64.
 
         Returns:
             ``median_N``, ``p90_N`` for `COUNTS`, ``within5_N`` shares, and ``infeasible``.
         """
-        batches = proposed(policy, self.problems, max(COUNTS), np.random.default_rng(seed))
+        arrays, rng = arrays_of(self.problems), np.random.default_rng(seed)
+        batches = proposed(weights, arrays, np.arange(max(COUNTS)), rng)
         pairs = zip(self.problems, batches, strict=True)
         values = np.array([p.look(p.space.encode(batch)).values for p, batch in pairs])
         reference = np.minimum(self.reference, values.min(axis=1))
