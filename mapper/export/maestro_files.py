@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from pydantic import Field
 
-from cost_models import Accelerator, Mapping, MappingError, print_network
-from layers import Layer, LayerKind
+from cost_models import Accelerator, Mapping
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError
 from mapper.export.tagged_yaml import ToolNode
+from mapper.results.result_files import maestro_network
 
 OPEN = (1 << 31) - 1
 """What stands for a field that the chip does not limit."""
@@ -27,7 +25,7 @@ class MaestroHardware(ToolNode):
 
 
 def maestro_files(source: ExportSource) -> dict[str, str]:
-    """``hw.m`` and ``mapping.m``, see :func:`maestro_network`.
+    """``hw.m`` and ``mapping.m``, see :func:`mapper.results.result_files.maestro_network`.
 
     Raises:
         ExportError: The chip is a list of levels.
@@ -51,22 +49,3 @@ def maestro_files(source: ExportSource) -> dict[str, str]:
     )
     lines = [f"{name}: {value}" for name, value in hardware.model_dump().items()]
     return {"hw.m": "\n".join(lines) + "\n", "mapping.m": network}
-
-
-def maestro_network(layer: Layer, mapping: Mapping) -> str:
-    """A layer with its mapping as a network of MAESTRO, which has a layer for each matrix.
-
-    Raises:
-        DataflowError: MAESTRO's language has no words for the layer.
-        MappingError: It has none for the mapping.
-    """
-    name = re.sub(r"\W+", "_", layer.name).strip("_") or "layer"
-    flow, names = mapping.dataflow(layer), [name]
-    if layer.kind is LayerKind.GEMM and layer.N > 1:
-        if any(directive.dim == "N" for directive in flow.directives):
-            raise MappingError(
-                "mapping: it works on several matrices at a time, and MAESTRO has a layer for "
-                "each; expected N outermost, one at a time and on no units"
-            )
-        names = [f"{name}_{matrix}" for matrix in range(layer.N)]
-    return print_network([(layer.renamed(each), flow) for each in names], name=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -11,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import layers
-from cost_models import ChainMapping, DataflowError, Mapping, MappingError, mapping_from
+from cost_models import (
+    ChainMapping,
+    DataflowError,
+    Mapping,
+    MappingError,
+    mapping_from,
+    print_network,
+)
 from marl_common import errors_named, read_yaml
 from marl_runs import json_text, plain
 
@@ -56,10 +64,27 @@ def write_result(folder: Path, found: Found) -> None:
         shutil.rmtree(staging, ignore_errors=True)
 
 
+def maestro_network(layer: layers.Layer, mapping: Mapping) -> str:
+    """A layer with its mapping as a network of MAESTRO, which has a layer for each matrix.
+
+    Raises:
+        DataflowError: MAESTRO's language has no words for the layer.
+        MappingError: It has none for the mapping.
+    """
+    name = re.sub(r"\W+", "_", layer.name).strip("_") or "layer"
+    flow, names = mapping.dataflow(layer), [name]
+    if layer.kind is layers.LayerKind.GEMM and layer.N > 1:
+        if any(directive.dim == "N" for directive in flow.directives):
+            raise MappingError(
+                "mapping: it works on several matrices at a time, and MAESTRO has a layer for "
+                "each; expected N outermost, one at a time and on no units"
+            )
+        names = [f"{name}_{matrix}" for matrix in range(layer.N)]
+    return print_network([(layer.renamed(each), flow) for each in names], name=name)
+
+
 def _directives(layer: layers.Layer, mapping: Mapping | ChainMapping) -> str | None:
     """The mapping as MAESTRO's language has it; None where it has no words for it."""
-    from mapper.export.maestro_files import maestro_network
-
     try:
         return maestro_network(layer, mapping) if isinstance(mapping, Mapping) else None
     except (DataflowError, MappingError):
