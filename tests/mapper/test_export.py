@@ -137,14 +137,12 @@ def test_timeloop_gets_the_kind_of_dram():
         assert f"type: {kind}" in files_for("timeloop", source)["arch.yaml"]
 
 
-WHOLE = dict.fromkeys("KCYXRS", 1)
+ONE = dict.fromkeys("KCYXRSN", 1)
 SOURCES = [
     ExportSource(LAYER, CHIP, MAPPING),
     ExportSource(LAYER, EYERISS, ROWS),
     *(
-        ExportSource(
-            layers.parse(text), CHIP, Mapping(MAPPING.orders, ("C", "Y"), (WHOLE, WHOLE), 4)
-        )
+        ExportSource(layers.parse(text), CHIP, Mapping(MAPPING.orders, ("C", "Y"), (ONE, ONE), 4))
         for text in (
             "dsconv:C=8,Y=10,X=10,R=3,S=3",
             "gemm:M=16,N=24,K=12,batch=2",
