@@ -234,12 +234,15 @@ def drawn(table: list[Row], path: Path) -> None:
         axes.set_xlabel("counted operations, times below dense")
         axes.axhline(0, color="0.8", zorder=0)
         axes.set_xlim(0.7, 6.2)  # room for the names
-        for row in table:
-            if row["stage"] == stage and row["arm"] not in OFF_THE_FRONT:
-                at = float(row["times below dense"]), float(row["above dense"])
-                half = float(row["±"] or 0)
-                axes.errorbar(*at, yerr=half, fmt="o", color="C0")
-                axes.annotate(row["arm"], at, xytext=(5, 3), textcoords="offset points")
+        rows = [r for r in table if r["stage"] == stage and r["arm"] not in OFF_THE_FRONT]
+        points = [(float(r["times below dense"]), float(r["above dense"])) for r in rows]
+        for row, (x, y) in zip(rows, points, strict=True):
+            axes.errorbar(x, y, yerr=float(row["±"] or 0), fmt="o", color="C0")
+            rates = len([other for other in rows if other["arm"] == row["arm"]])
+            name = row["arm"] + f", {row['learning rate'].split()[0].lstrip('0')}" * (rates > 1)
+            near = [other - y for at, other in points if abs(at - x) < 1.065]
+            under = any(0 < gap < 0.03 for gap in near) and not any(-0.06 < gap < 0 for gap in near)
+            axes.annotate(name, (x, y), xytext=(5, -11 if under else 3), textcoords="offset points")
     panels[0].set_ylabel("bits per byte above dense, held-out files")
     save_figure(figure, path, beside=False)
 
