@@ -241,7 +241,7 @@ def drawn(table: list[Row], path: Path) -> None:
             rates = len([other for other in rows if other["arm"] == row["arm"]])
             name = row["arm"] + f", {row['learning rate'].split()[0].lstrip('0')}" * (rates > 1)
             near = [other - y for at, other in points if abs(at - x) < 1.065]
-            under = any(0 < gap < 0.03 for gap in near) and not any(-0.06 < gap < 0 for gap in near)
+            under = any(0 < gap < 0.03 for gap in near) and not any(-0.08 < gap < 0 for gap in near)
             axes.annotate(name, (x, y), xytext=(5, -11 if under else 3), textcoords="offset points")
     panels[0].set_ylabel("bits per byte above dense, held-out files")
     save_figure(figure, path, beside=False)
