@@ -42,7 +42,6 @@ from .cost import TENSORS as TENSORS
 from .cost import Cost as Cost
 from .cost import CostBatch as CostBatch
 from .cost import LevelCost as LevelCost
-from .cost_model import EARLIER_OPTIONS as EARLIER_OPTIONS
 from .cost_model import INNER_FIRST as INNER_FIRST
 from .cost_model import OUTER_FIRST as OUTER_FIRST
 from .cost_model import CostModel as CostModel
@@ -58,6 +57,7 @@ from .cost_model import check_objective as check_objective
 from .cost_model import load as load
 from .cost_model import lower_bounds_of as lower_bounds_of
 from .cost_model import names as names
+from .cost_model import recorded_options as recorded_options
 from .dataflow import Dataflow as Dataflow
 from .dataflow import DataflowError as DataflowError
 from .dataflow import Directive as Directive

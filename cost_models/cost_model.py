@@ -200,7 +200,17 @@ EARLIER_OPTIONS: dict[str, dict[str, Any]] = {
     name: {"halo_time": "slide", "energy": "maestro", "area": "maestro"}
     for name in ("exact", "simulator")
 }
-"""What a model's options were where a record of a search names none: until they were recorded."""
+"""What a model's options were until records of searches named them."""
+
+
+def recorded_options(problem: MappingABC[str, Any]) -> dict[str, Any]:
+    """The cost model's options in the record of a search, also one from before they were recorded.
+
+    Args:
+        problem: Fields of the record; `cost_model` and `cost_model_options` are read.
+    """
+    given = problem.get("cost_model_options")
+    return given or EARLIER_OPTIONS.get(problem.get("cost_model", "exact"), {})
 
 
 def split_options(text: str) -> tuple[str, dict[str, Any]]:

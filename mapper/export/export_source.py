@@ -41,7 +41,7 @@ def of_folder(folder: Path) -> ExportSource:
         ExportError: The folder holds none.
         MappingError: Its mapping cannot be read.
     """
-    from cost_models import EARLIER_OPTIONS, chip_from
+    from cost_models import chip_from, recorded_options
     from mapper.results.result_files import MANIFEST, MAPPING, read_any_mapping
     from mapper.search.problem_spec import layer_of
 
@@ -59,8 +59,8 @@ def of_folder(folder: Path) -> ExportSource:
         model = problem["cost_model"]
     except (KeyError, TypeError) as error:
         raise ExportError(f"{manifest}: {error}; it is damaged") from None
-    options = problem.get("cost_model_options") or EARLIER_OPTIONS.get(model, {})
-    return ExportSource(layer, chip, read_any_mapping(folder / MAPPING), model, options)
+    mapping = read_any_mapping(folder / MAPPING)
+    return ExportSource(layer, chip, mapping, model, recorded_options(problem))
 
 
 def of_run(location: str, run: str) -> ExportSource:

@@ -69,8 +69,7 @@ def _search_of_5(state: dict[str, Any]) -> dict[str, Any]:
         raise CheckpointError("holds no search")
     identity = state["identity"]
     problem = json.loads(identity["problem"])
-    if not problem["cost_model_options"]:
-        problem["cost_model_options"] = cost_models.EARLIER_OPTIONS.get(problem["cost_model"], {})
+    problem["cost_model_options"] = cost_models.recorded_options(problem)
     call = ast.parse(identity["config"], mode="eval").body
     assert isinstance(call, ast.Call)
     config = {str(pair.arg): ast.literal_eval(pair.value) for pair in call.keywords}

@@ -88,13 +88,11 @@ class ProblemSpec:
         Raises:
             ValueError: The values are not those of :meth:`to_dict`.
         """
-        from cost_models import EARLIER_OPTIONS, chip_from
+        from cost_models import chip_from, recorded_options
 
         try:
             values = dict(data)
-            if not values.get("cost_model_options"):  # until they were recorded
-                name = values.get("cost_model", "exact")
-                values["cost_model_options"] = EARLIER_OPTIONS.get(name, {})
+            values["cost_model_options"] = recorded_options(values)
             values["layer"] = layer_of(values["layer"])
             values["accelerator"] = chip_from(values["accelerator"])
             return cls(**values)
