@@ -40,8 +40,7 @@ class Marl(BaseSearcher):
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
         require("torch", self.name, "rl")
-        if problem.space.size == 1:  # nothing for an agent to choose
-            problem.evaluate(problem.space.sample(1, rng))
+        if _evaluated_alone(problem, rng):
             return
         if self.config.learner == "rllib":
             _on_rllib(problem, RllibConfig.of(self.config), rng)
@@ -88,10 +87,16 @@ class MarlRllib(BaseSearcher):
     config: RllibConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        if problem.space.size == 1:
-            problem.evaluate(problem.space.sample(1, rng))
-            return
-        _on_rllib(problem, self.config, rng)
+        if not _evaluated_alone(problem, rng):
+            _on_rllib(problem, self.config, rng)
+
+
+def _evaluated_alone(problem: Problem, rng: np.random.Generator) -> bool:
+    """Evaluate the mapping of a space of one, in which agents have nothing to choose."""
+    if problem.space.size != 1:
+        return False
+    problem.evaluate(problem.space.sample(1, rng))
+    return True
 
 
 def _on_rllib(problem: Problem, config: RllibConfig, rng: np.random.Generator) -> None:
