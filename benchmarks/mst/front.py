@@ -83,6 +83,8 @@ DENSE = ("dense", "dense-short", "tiny")
 """Arms whose rate nothing divides; they are swept once."""
 OFF_THE_FRONT = ("dense-short", "tiny")
 """Arms that end so far above the others that they are not drawn."""
+NAME_WIDTH, NAME_HEIGHT = 1.065, 0.03
+"""About what a name covers in the picture [times below dense, bits per byte]."""
 CONTROLS = ("dense", "dense-short", "static", "rigl")
 REPORTED = {
     "short": (*CONTROLS, "tiny", "mst", "S.9 .85-1 linear set", "S.9 .75-.9 cubic",
@@ -240,8 +242,9 @@ def drawn(table: list[Row], path: Path) -> None:
             axes.errorbar(x, y, yerr=float(row["±"] or 0), fmt="o", color="C0")
             rates = len([other for other in rows if other["arm"] == row["arm"]])
             name = row["arm"] + f", {row['learning rate'].split()[0].lstrip('0')}" * (rates > 1)
-            near = [other - y for at, other in points if abs(at - x) < 1.065]
-            under = any(0 < gap < 0.03 for gap in near) and not any(-0.08 < gap < 0 for gap in near)
+            near = [other - y for at, other in points if abs(at - x) < NAME_WIDTH]
+            crowded = any(0 < gap < NAME_HEIGHT for gap in near)
+            under = crowded and not any(-2.5 * NAME_HEIGHT < gap < 0 for gap in near)
             axes.annotate(name, (x, y), xytext=(5, -11 if under else 3), textcoords="offset points")
     panels[0].set_ylabel("bits per byte above dense, held-out files")
     save_figure(figure, path, beside=False)
