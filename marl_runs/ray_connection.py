@@ -13,8 +13,6 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from typing import Any
 
 CONNECT_S = 10.0
-STARTS = 2
-"""Of a local cluster, whose server now and then does not come up in the time that Ray gives it."""
 LONGEST_FOLDER = 40
 """Ray's sockets lie a good 60 characters below its folder, and a socket's path ends at 107."""
 
@@ -96,26 +94,21 @@ def _start(ray: Any, processors: int, folder: str) -> None:
     if not {"RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & set(os.environ):
         # Otherwise Ray writes a token into the home folder and leaves it there.
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(16)
-    for _ in range(STARTS):
-        try:
-            ray.init(
-                num_cpus=processors,
-                object_store_memory=150_000_000,
-                include_dashboard=False,
-                log_to_driver=False,
-                configure_logging=False,
-                logging_level=logging.ERROR,
-                _temp_dir=folder,
-            )
-        except RuntimeError as error:
-            ray.shutdown()
-            reason = _first_line(error)
-        else:
-            return
-    raise RayConnectionError(
-        f"--ray-address local: Ray did not start here ({reason}); "
-        "free processors and memory and try again, or start a cluster with `ray start --head`"
-    )
+    try:
+        ray.init(
+            num_cpus=processors,
+            object_store_memory=150_000_000,
+            include_dashboard=False,
+            log_to_driver=False,
+            configure_logging=False,
+            logging_level=logging.ERROR,
+            _temp_dir=folder,
+        )
+    except RuntimeError as error:
+        raise RayConnectionError(
+            f"--ray-address local: Ray did not start here ({_first_line(error)}); "
+            "free processors and memory and try again, or start a cluster with `ray start --head`"
+        ) from error
 
 
 def _short_folder() -> str | None:

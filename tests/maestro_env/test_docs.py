@@ -1,7 +1,10 @@
 """The page of the environments, and the examples."""
 
+import os
 import re
 import runpy
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -57,14 +60,15 @@ def test_examples_run(script: str, capsys: Any) -> None:
 
 
 @pytest.mark.ray
-def test_rllib_example_runs(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_rllib_example_runs() -> None:
+    """In a process of its own, for Ray asks later starts for the token that it wrote at home."""
     pytest.importorskip("ray", reason="needs the extra rllib")
     # a socket's path may have 107 bytes, which pytest's own folders use up
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:
-        for name in ("HOME", "RAY_TMPDIR"):
-            monkeypatch.setenv(name, folder)
-        runpy.run_path(str(ROOT / "examples" / "rllib_ppo.py"))
-    returns = re.findall(r"mean return of an episode: ([0-9.]+)", capsys.readouterr().out)
+        environment = {**os.environ, "HOME": folder, "RAY_TMPDIR": folder, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, str(ROOT / "examples" / "rllib_ppo.py")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    returns = re.findall(r"mean return of an episode: ([0-9.]+)", done.stdout)
     assert len(returns) == 1
     assert 0 < float(returns[0]) <= 16
 
