@@ -13,6 +13,7 @@ from mapper.commands.options import (
     ObjectiveOption,
     OptionalLayer,
     OptionError,
+    leave_out,
 )
 from mapper.commands.problem_options import NamedChip
 from marl_common import AsJson, takes_records
@@ -45,6 +46,9 @@ def diff(
     """
     from mapper.explaining.mapping_changes import changes_between
 
+    if first.is_dir() and second.is_dir():
+        others = {"--layer": layer, "--accelerator": chip != NamedChip()}
+        leave_out(others, f"{first}, {second}: have their layer and chip")
     sources = [_source(path, layer, chip.accelerator) for path in (first, second)]
     one, other = sources
     if (one.layer.shape, one.chip) != (other.layer.shape, other.chip):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands import completion
-from mapper.commands.options import OptionError
+from mapper.commands.options import OptionError, leave_out
 from marl_common import option, read_text
 
 if TYPE_CHECKING:
@@ -69,12 +69,8 @@ class EvaluatedFiles:
         """
         assert self.network is not None
         given = {"a layer": self.layer, "a mapping": self.mapping, "a dataflow": self.dataflow}
-        for name, value in {**given, **others}.items():
-            if value:
-                raise OptionError(
-                    f"--network {self.network}: says all itself but the cost model; leave {name} "
-                    "out"
-                )
+        says = f"--network {self.network}: says all itself but the cost model"
+        leave_out({**given, **others}, says)
         return self.network
 
 

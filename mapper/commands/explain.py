@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.commands.options import OptionError, chip_of, picture_file
+from mapper.commands.options import OptionError, chip_of, leave_out, picture_file
 from mapper.commands.problem_options import LayerObjective, NamedChip
 from mapper.commands.work_options import StoreOption
 from marl_common import LARGEST_SEED, AsJson, engineering, option, takes_records
@@ -75,8 +75,15 @@ def explain(
     if (run is None) == (asked.layer is None):
         raise OptionError("expected a run, or --layer L: one of them")
     if run is None:
+        leave_out({"--plot": shown.plot, "--beside": shown.other}, "--layer: they are of a run")
         _explain_proposal(asked, chip.accelerator, by, as_json)
     else:
+        others = {
+            "--objective": asked != LayerObjective(),
+            "--accelerator": chip != NamedChip(),
+            "--pretrained or --seed": by != Proposing(),
+        }
+        leave_out(others, f"{run}: a run's parameters are shown as they were searched")
         _explain_runs(run, shown, as_json)
 
 

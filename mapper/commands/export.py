@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import OptionError
+from mapper.commands.options import OptionError, leave_out
 from mapper.commands.problem_options import MaybeLayer, NamedChip
 from mapper.commands.search_kept import RESULT
 from mapper.commands.work_options import StoreOption
@@ -95,7 +95,7 @@ def export(
     if source is not None and (source / RESULT).is_file():
         _export_groups(source, target, form, [stored.run, given.layer, given.mapping])
         return
-    found = _source(source, stored, given, chip.accelerator)
+    found = _source(source, stored, given, chip)
     texts = files_for(target.to, found, pad=form.pad, openmp=form.openmp)
     check_writable(target.out)
     for path in write_files(target.out, texts):
@@ -138,7 +138,7 @@ def _export_groups(
 
 
 def _source(
-    folder: Path | None, stored: StoredSearch, given: LayerMapping, accelerator: str
+    folder: Path | None, stored: StoredSearch, given: LayerMapping, chip: NamedChip
 ) -> ExportSource:
     """What is exported.
 
@@ -156,6 +156,9 @@ def _source(
             "expected one of: a folder of `mapper search --out`, --run ID, or --layer with "
             "--mapping FILE"
         )
+    if given.mapping is None:
+        others = {"--layer": given.layer, "--accelerator": chip != NamedChip()}
+        leave_out(others, f"{folder or f'--run {stored.run}'}: has its layer and chip")
     if folder is not None:
         return of_folder(folder)
     if stored.run is not None:
@@ -163,5 +166,5 @@ def _source(
     assert given.mapping is not None
     if given.layer is None:
         raise OptionError(f"--mapping {given.mapping} needs --layer, such as --layer mobilenetv2.2")
-    layer, chip = layers.parse(given.layer), load_chip(accelerator)
-    return ExportSource(layer, chip, read_any_mapping(given.mapping))
+    layer, loaded = layers.parse(given.layer), load_chip(chip.accelerator)
+    return ExportSource(layer, loaded, read_any_mapping(given.mapping))

@@ -59,6 +59,21 @@ TARGET_HELP = "Arrived is: value <= TARGET times the best any method found."
 TargetOption = Annotated[float, typer.Option(help=TARGET_HELP)]
 
 
+def leave_out(others: Mapping[str, object], beside: str) -> None:
+    """Refuse options that nothing would read.
+
+    Args:
+        others: What is said, by its name; what is empty or False is not said.
+        beside: What they stand beside, and that it says all itself.
+
+    Raises:
+        OptionError: One of them is said.
+    """
+    for name, value in others.items():
+        if value:
+            raise OptionError(f"{beside}; leave {name} out")
+
+
 def checked_target(target: float) -> float:
     """The ratio to the best value that counts as arrived.
 

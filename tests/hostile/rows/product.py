@@ -57,6 +57,9 @@ COMMANDS = {
         "export --to zigzag": "expected one of: a folder of",
         "export --mapping m.yaml --to zigzag": "needs --layer",
         "export --run 3 --to zigzag --store none.sqlite": "no such file",
+        "export --run 3 --to zigzag -a cloud": "leave --accelerator out",
+        "export . --to zigzag -l mlp.2": "leave --layer out",
+        "diff . . -a cloud": "leave --accelerator out",
         "search -l mlp.2 --cost-model-option double_buffer": "expected NAME=VALUE",
     },
     EXPLORE: {
