@@ -57,10 +57,10 @@ class LearnerConfig:
     lr: float = option(0.01, "Adam's step size.", above=0)
     tau: float = option(0.01, low=0, high=1)
     gamma: float = option(0.95, low=0, high=1)
-    entropy: float = option(0.05)
+    entropy: float = option(0.05, low=0)
     clip: float = option(0.5, above=0)
-    logit_penalty: float = option(1e-3)
-    noise: float = option(0.1)
+    logit_penalty: float = option(1e-3, low=0)
+    noise: float = option(0.1, low=0)
     dtype: str = option("float32", "float32, or float64.", known=("float32", "float64"))
     device: str = option("cpu", "cpu, cuda, or auto.")
     share_parameters: bool = option(

@@ -29,6 +29,7 @@ COMMANDS = {
         "compare --markdown /proc/x/t.md": "cannot write to /proc/x",
         "flops -t spread-1001": "is not known; expected spread-N",
         "flops --set gamma=2": "gamma=2: expected a number from 0 to 1",
+        "flops --set lr=0": "lr=0.*: expected a number above 0",
         "masks 1": NO_STORE,
         "masks ''": "got an empty word",
         "tickets 1": NO_STORE,

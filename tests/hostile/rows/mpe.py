@@ -22,6 +22,7 @@ COMMANDS = {
         "export 1": "mpe-runs.db",
         "watch 1 --gif g.gif": "mpe-runs.db",
         "train --gamma 2": "gamma=2.0: expected a number from 0 to 1",
+        "train --noise -1": "noise=-1.0: expected a number of at least 0",
         "compare --variant foldet": "Did you mean 'folded'",
         "plot nowhere.json": "nowhere.json: not found",
         "train --log tensorboard:": "expected tensorboard:FOLDER",
