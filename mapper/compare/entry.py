@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from cost_models import recorded_options
 from mapper.compare.plan import Plan
 from mapper.search.search_run import KIND, SearchRun
 from marl_runs import RunStatus, Store, StoredRun, plain
@@ -135,6 +136,50 @@ def of_stored(run: StoredRun) -> ComparedRun:
         proved=bool(result.get("proves_optimum")),
         problem=fingerprint(run.spec["problem"]),
     )
+
+
+def entries_of(runs: Sequence[StoredRun]) -> list[ComparedRun]:
+    """An entry for each stored search.
+
+    Where searches of several problems have the same names, as of a chip's file that was edited in
+    between, the case of each says what differs.
+    """
+    entries = [of_stored(run) for run in runs]
+    parts = [_parts(run.spec["problem"]) for run in runs]
+    alike: dict[tuple[Board, ComparedCase], list[dict[str, str]]] = {}
+    for entry, own in zip(entries, parts, strict=True):
+        alike.setdefault((entry.board, entry.case), []).append(own)
+    return [
+        replace(entry, case=_told_apart(entry.case, own, alike[entry.board, entry.case]))
+        for entry, own in zip(entries, parts, strict=True)
+    ]
+
+
+def _parts(problem: Mapping[str, Any]) -> dict[str, str]:
+    """Values of a problem by their place, but for names and the space, which a case tells."""
+    found: dict[str, str] = {}
+
+    def add(place: str, value: Any) -> None:
+        if isinstance(value, dict):
+            for name, one in value.items():
+                add(f"{place}.{name}", one)
+        elif not place.endswith("name"):
+            found[place] = _short(plain(value))
+
+    for name in ("layer", "accelerator", "limits"):
+        add(name, problem.get(name, {}))
+    add("option", recorded_options(problem))
+    return found
+
+
+def _told_apart(
+    case: ComparedCase, own: Mapping[str, str], others: Sequence[Mapping[str, str]]
+) -> ComparedCase:
+    """A case whose name has those values in which a problem differs from others of that name."""
+    places = dict.fromkeys(place for other in others for place in other)
+    differ = [p for p in places if any(other.get(p) != own.get(p) for other in others)]
+    words = [f" {place.rpartition('.')[2]}={own.get(place, 'none')}" for place in differ]
+    return replace(case, layer=case.layer + "".join(words))
 
 
 def _missing(run: SearchRun, note: str) -> ComparedRun:

@@ -19,7 +19,7 @@ from cost_models import (
 )
 from layers import Layer
 from maestro_env import LevelPicture, level_pictures
-from mapper.compare.entry import ComparedCase, of_stored
+from mapper.compare.entry import ComparedCase, entries_of
 from mapper.compare.summary import Summary
 from mapper.search.problem_spec import ProblemSpec
 from mapper.show.chain import what_limits as chain_limits
@@ -203,8 +203,7 @@ def best_mappings(
         counts: How many layers of a network have the shape of the layer of that name.
     """
     best: dict[ComparedCase, StoredRun] = {}
-    for run in runs:
-        entry = of_stored(run)
+    for run, entry in zip(runs, entries_of(runs), strict=True):
         if entry.board != summary.board or not entry.finished or entry.best is None:
             continue
         leader = best.get(entry.case)

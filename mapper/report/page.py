@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from mapper.compare.entry import Board, boards, of_stored, optima
+from mapper.compare.entry import Board, boards, entries_of, of_stored, optima
 from mapper.compare.gap_proofs import library_optima
 from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import TARGET, Summary
@@ -66,7 +66,7 @@ def render(source: Source, target: float = TARGET) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.DictLoader(texts)
     )
     runs = source.runs
-    entries = [of_stored(run) for run in runs]
+    entries = entries_of(runs)
     known = library_optima(run.spec["problem"] for run in runs) | optima(entries)
     sections = [
         make_section(Summary(board, found, target, known), source)

@@ -76,6 +76,21 @@ def test_names_cannot_break_the_page(tmp_path):
     assert "&lt;script&gt;x" in page
 
 
+def test_problems_of_one_name_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for size, options in ((1024, ""), (1024, ":double_buffer=false"), (2048, "")):
+        (tmp_path / "c.yaml").write_text(f"{{num_pes: 16, l1_bytes: {size}, l2_bytes: 65536}}")
+        printed("search --layer mlp.2 --method random --budget 50 --store runs.sqlite -a c.yaml "
+                f"--cost-model exact{options}")  # fmt: skip
+    page = page_of(tmp_path)
+    for words in (
+        "l1_bytes=1024 double_buffer=True",
+        "l1_bytes=1024 double_buffer=False",
+        "l1_bytes=2048 double_buffer=True",
+    ):
+        assert f"mlp.2 {words}" in page
+
+
 def test_a_folder_of_search_results(folder, tmp_path):
     printed(f"search --layer {TINY} --method random --budget 50 --out {tmp_path / 'one'}")
     page = render(from_folder(tmp_path))
