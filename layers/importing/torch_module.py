@@ -45,6 +45,8 @@ WITHOUT_A_LAYER = {
 """Operators that have MACs and become no layer, with the reason."""
 WRAPPED = ("wrap_with_set_grad_enabled", "wrap_with_autocast")
 """Operators that run a part of the graph, under `torch.no_grad()` or `torch.autocast()`."""
+MAPPED = ("_vmap_increment_nesting",)
+"""Marks operators under `torch.vmap`, which have one element's shapes until that is resolved."""
 KNOWN_NAMESPACES = ("aten", "prim", "prims", "profiler", "quantized_decomposed")
 """Namespaces whose operators without a reader have no MACs; Python's own functions have none."""
 
@@ -71,6 +73,8 @@ def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
     modes = [(part, part.training) for part in module.modules()]
     try:
         program = torch.export.export(module.eval(), tuple(example_inputs), strict=False)
+        if any(_operator(node) in MAPPED for node in program.graph.nodes):
+            program = program.run_decompositions({})
     except Exception as error:  # whatever the module raises when it is traced
         raise ImportingError(
             f"{name}: torch.export cannot trace it ({type(error).__name__}: {first_line(error)}); "

@@ -76,7 +76,22 @@ def own():
     return Own(), (torch.zeros(2, 4, 32), torch.zeros(1, 6, 7, 9), torch.zeros(2, 8, 10, 12))
 
 
-MODELS = [mobilenet, vit, bert, gpt2, own]
+def mapped():
+    """Runs one convolution on five images, and five matrices on as many inputs."""
+
+    class Mapped(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = torch.nn.Conv2d(3, 4, 3)
+            self.weights = torch.nn.Parameter(torch.zeros(5, 8, 4))
+
+        def forward(self, images, rows):
+            return torch.vmap(self.conv)(images), torch.vmap(torch.matmul)(rows, self.weights)
+
+    return Mapped(), (torch.zeros(5, 2, 3, 9, 9), torch.zeros(5, 6, 8))
+
+
+MODELS = [mobilenet, vit, bert, gpt2, own, mapped]
 
 
 @pytest.mark.parametrize("build", MODELS, ids=lambda build: build.__name__)
