@@ -17,18 +17,16 @@ def model(
     shapes: Mapping[str, Shape],
     *,
     domain: str = "",
-    name: str = "it",
-    outputs: int = 1,
+    opset: int = 23,
     **attributes: Any,
 ) -> bytes:
     """A model of one operator whose operands are inputs of the graph."""
     from onnx import TensorProto, helper
 
-    results = [f"y{n}" for n in range(outputs)]
-    node = helper.make_node(operator, list(shapes), results, name=name, domain=domain, **attributes)
+    node = helper.make_node(operator, list(shapes), ["y"], name="it", domain=domain, **attributes)
     values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
-    out = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in results]
-    versions = {"": 23, "com.microsoft": 1, "mine": 1}
+    out = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    versions = {"": opset, "com.microsoft": 1, "mine": 1}
     opsets = [helper.make_opsetid(*version) for version in versions.items()]
     graph = helper.make_graph([node], "g", values, out)
     return bytes(helper.make_model(graph, opset_imports=opsets).SerializeToString())
@@ -94,22 +92,14 @@ LACKING = {
 def operator_rows() -> list[Row]:
     """Operators whose attributes and operands contradict each other, or follow the data."""
     keep = "mapper search --fuse keep --network m.onnx"
-    axis = model("Gemm", {"x": ["batch", 4], "w": [4, 5]})
     return [
     Row(keep, "If: a branch that depends on the data", files={"m.onnx": branch()}),
     row("'to y' writes 'y', which is written already", products(("x", "y"), ("x", "y"))),
-    row("'to x' writes 'x', which is written already", products(("x", "x"))),
     row("'to a' reads 'b', which it writes itself or a later one", products("ba", "ab")),
-    row("'to a' reads 'a', which it writes itself", products("aa")),
-    Row(keep, "input 'x' has axes without a value: batch", files={"m.onnx": axis}),
     *(
         row(f"{name}: got|weight: got|contradict", model("Conv", CONV, **{name: value}))
         for name, values in ATTRIBUTES.items()
         for value in values
-    ),
-    *(
-        row("weight: got|contradict", model("Conv", {"x": [1, 4, 8, 8], "w": [6, channels, 3, 3]}))
-        for channels in (1, 8)
     ),
     *(
         row("expected|contradict|larger|without a value", model("Conv", {"x": x, "w": w}))
@@ -186,7 +176,10 @@ def shapes() -> list[Row]:
     row("--batch: .* expected a config.json", symbolic, "--batch 5"),
     row("--cache: .* expected a config.json", symbolic, "--cache 5"),
     row("truncated|no ONNX model", symbolic[:-30]),
-    row("no ONNX model|without operators", b"\x00" * 50),
+    row("opset 999", model("Conv", CONV, opset=999)),
+    row("no operator with multiply-accumulates", model("Relu", {"x": [2]}), "-o m.yaml"),
+    row("expected a name ending in .yaml", model("Conv", CONV), "-o m.txt"),
+    Row("mapper search --network m.onnx", "--shape batch=1", {"m.onnx": symbolic}),
 ]  # fmt: skip
 
 
@@ -245,7 +238,6 @@ CONFIGS = [
     ),
     *(config({k: v for k, v in BERT.items() if k != name}, f"{name} is missing") for name in BERT
       if name != "model_type"),
-    config(BERT | {"num_hidden_layers": 1_000_000}, "num_hidden_layers: got 1000000"),
     config(VIT, "--tokens: a vit", "--tokens 9"),
     config(BERT, "--shape: .* expected an ONNX model", "--shape batch=1"),
     *(
@@ -296,11 +288,6 @@ PASSES = [
             ("mobilenetv2", "mobilenetv2 has no tokens and no cache; expected one of llama"),
             ("net.yaml", f"net.yaml: {name}=4: its layers are fixed"),
         )
-    ),
-    *(
-        Row(f"mapper search --network llama-3-8b --{name} {value}", f"{name}: got '?{value}")
-        for name in ("tokens", "cache", "batch")
-        for value in ("nan", "99999999999")
     ),
     *(Row(f"mapper search --layer mlp.0 --{name} 4", f"--{name}: a single layer")
       for name in ("tokens", "cache", "batch")),
