@@ -68,8 +68,7 @@ def fails(error: Exception) -> Callable[[], Any]:
 NO_MODULES = [
     call(f"module {name}", lambda given=given: given, shaped((2, 4)), "expected a torch.nn.Module")
     for name, given in (
-        ("None", None), ("a number", 3), ("a name", "resnet18"), ("a function", print),
-        ("fields", {"weight": 1}), ("a list", [1]), ("a class", object), ("a file", b"\x80\x02"),
+        ("None", None), ("a name", "resnet18"), ("a function", print), ("fields", {"weight": 1}),
     )
 ]  # fmt: skip
 INPUTS = [

@@ -205,11 +205,8 @@ def network(
 
 NETWORK_ROWS = [
     network("no layers", LibraryError, "no layers with MACs", given=layers.NetworkGraph(())),
-    network("a number", LibraryError, "network: got 3, expected a name, a file", given=3),
     network("power", KeepError, "got the objective 'power'", "edge", "power"),
-    network("fuse all", LibraryError, "fuse: got 'all', expected keep or tiles", fuse="all"),
     network("inputs 0", LibraryError, "inputs: got 0, expected a whole number", inputs=0),
-    network("gap True", LibraryError, "gap: got True, expected a share", gap=True),
     network("a misspelt option", LibraryError, "Did you mean 'passes'", pases="counted"),
 ]
 

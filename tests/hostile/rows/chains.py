@@ -88,10 +88,6 @@ CHIPS_GIVEN = {
         (level(bites="3"), "unknown field 'bites'.*mean 'bytes'"),
         (chip(DRAM, GLB, REG, more="rows: 3"), "unknown field 'rows'"),
         (chip(DRAM, GLB, REG, more="num_pes: 3"), "num_pes beside a list of levels"),
-        (
-            chip(DRAM, GLB, REG, more="bits: {output: 16, psum: 8}"),
-            "psum: got 8, expected at least bits.output=16",
-        ),
         (chip(DRAM, REG, more="bits: {input: 0}"), "bits.input: got 0|bits.input"),
         (chip(DRAM, "{lanes: {units: 4}}", REG), "lanes end the list"),
         (chip(DRAM, REG, "{lanes: {units: 0}}"), "lanes.units: got 0"),

@@ -99,10 +99,6 @@ COMMANDS = {
 }
 ROWS = [
     *table(COMMANDS),
-    Row(
-        "mapper search -l mlp.2 --method optimal --cost-model maestro",
-        "cost model 'maestro' offers no lower bounds for objective 'edp'.*'exhaustive'",
-    ),
     *(
         Row(f"{MLP} --cost-model-option energy=e.yaml", f"e.yaml: .*{says}", {"e.yaml": content})
         for content, says in [
