@@ -61,16 +61,13 @@ def test_a_batch_equals_single_mappings(memories: int, options: dict[str, str]) 
     assert (spare > 0) == (options == {})
 
 
-def test_threads_and_parts_of_a_batch_change_nothing() -> None:
+def test_threads_change_nothing() -> None:
     rng = np.random.default_rng(7)
     layer, chip = layers.get("resnet18.5"), random_chip(rng, 3, limited=True)
-    batch = random_batch(rng, chip, layer, 2500)
+    batch = random_batch(rng, chip, layer, 1100)
     one, two = (load("exact", threads=n).evaluate_batch(layer, chip, batch) for n in (1, 2))
     assert np.array_equal(one.energy_nj, two.energy_nj)
     assert np.array_equal(one.reason, two.reason)
-    for row in (0, 1, 2499):
-        alone = load("exact").evaluate_batch(layer, chip, batch.take(np.array([row])))
-        assert alone.energy_nj[0] == one.energy_nj[row]
 
 
 def test_malformed_rows_are_named() -> None:

@@ -20,11 +20,10 @@ from cost_models import (
     MappingBatch,
     ModelCapabilities,
     ReasonCode,
-    Symmetry,
     capabilities_of,
     parse_dataflow,
 )
-from layers import DIMS, Layer, LayerKind
+from layers import Layer, LayerKind
 from tests.cost_models.batches import whole_filter_batch
 
 CONV = Layer("conv", LayerKind.CONV, K=6, C=4, Y=10, X=9, R=3, S=2)
@@ -138,56 +137,6 @@ class TestEveryCostModel:
         batch = whole_filter_batch(CONV, 4, seed=5)
         a, b = (m.evaluate_batch(CONV, Accelerator(16), batch) for m in (model, copy))
         assert np.array_equal(a.latency_cycles, b.latency_cycles)
-
-    def test_mappings_that_it_calls_the_same_cost_the_same(self, model: CostModel) -> None:
-        symmetry = capabilities_of(model).symmetry
-        batch = whole_filter_batch(CONV, 15, seed=6)
-        batch.tiles[:, :, 4:] = CONV.extents[4:]
-        moved = MappingBatch(
-            np.array(
-                [
-                    [self._covered_first(batch, row, level, symmetry) for level in (0, 1)]
-                    for row in range(len(batch))
-                ]
-            ),
-            batch.parallel,
-            batch.tiles,
-            batch.cluster_size,
-        )
-        before, after = (model.evaluate_batch(CONV, Accelerator(16), b) for b in (batch, moved))
-        assert before.feasible.any()
-        assert np.array_equal(batch.orders, moved.orders) == (symmetry is Symmetry.NONE)
-        assert np.array_equal(before.reason, after.reason)
-        for figure in FIGURES:
-            assert np.array_equal(getattr(before, figure), getattr(after, figure))
-
-    @staticmethod
-    def _covered_first(batch: MappingBatch, row: int, level: int, symmetry: Symmetry) -> list[int]:
-        """A level's order with the loops first that the model says may stand anywhere."""
-        cluster = int(batch.cluster_size[row])
-        units = cluster if level else max(1, 16 // cluster)
-
-        def covered(dim: int) -> bool:
-            whole = batch.tiles[row, 0, dim] if level else CONV.extents[dim]
-            spread = symmetry is Symmetry.NEST and dim == batch.parallel[row, level]
-            return bool(batch.tiles[row, level, dim] * (units if spread else 1) >= whole)
-
-        order = batch.orders[row, level].tolist()
-        if symmetry is Symmetry.NONE:
-            return list(order)
-        return sorted(order, key=lambda dim: not covered(dim))
-
-    def test_the_dimensions_order_is_the_projects(self, model: CostModel) -> None:
-        assert DIMS == "KCYXRSNG"
-        layer = Layer("wide", LayerKind.CONV, K=8, C=1, Y=1, X=1, R=1, S=1)
-        ones, whole = dict.fromkeys(DIMS, 1), dict(zip(DIMS, layer.extents, strict=True))
-        spread = cost_models.Mapping(("KCYXRS",) * 2, ("K", "C"), (ones, ones), 1)
-        alone = cost_models.Mapping(("KCYXRS",) * 2, ("C", "K"), (whole, ones), 1)
-        fast = model.evaluate(layer, Accelerator(8), spread)
-        slow = model.evaluate(layer, Accelerator(8), alone)
-        assert fast.utilized_pes == 8
-        assert slow.utilized_pes == 1
-        assert fast.latency_cycles < slow.latency_cycles
 
 
 def test_a_model_that_declares_nothing_claims_nothing() -> None:
