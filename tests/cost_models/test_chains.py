@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import cost_models
-from cost_models import Accelerator, Chain, ChainMapping, with_wires
+from cost_models import CHAINS, Accelerator, Chain, ChainMapping, with_wires
 from cost_models.chain.clusters import as_chain
 from cost_models.chain.loops import MAC
 from layers import get
@@ -16,18 +16,6 @@ from tests.cost_models.chains import random_batch, random_chip
 from tests.cost_models.tiny import random_layer
 
 FIGURES = ("latency_cycles", "energy_nj", "power_mw", "area_um2", "macs", "utilized_pes")
-CHIP = """
-levels:
-  - {name: DRAM, kind: LPDDR4, read_bw: 128, write_bw: 128}
-  - name: GlobalBuffer
-    bytes: 65536
-    holds: [input, output]
-    read_bw: 512
-    write_bw: 512
-    fanout: {axes: [4, 4], dims: [KC, KCYX], reduce: [false, true], network: {pj_per_bit: 0.1}}
-  - {name: Weights, bytes: {shared: 512, filter: 32768}, fanout: {units: 8, dims: K}}
-  - {name: Lanes, holds: [], fanout: {units: 8, dims: C}}
-"""
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -95,14 +83,10 @@ def test_rows_of_a_mapping_of_two_levels_name_clusters() -> None:
 
 def test_a_chip_is_written_as_it_is_read() -> None:
     rng = np.random.default_rng(5)
-    for depth in (1, 2, 3, 4, 5):
-        chip = random_chip(rng, depth)
+    two = [Accelerator.preset(name) for name in ("edge", "eyeriss", "tpu-v1", "gemmini-16")]
+    chips = [random_chip(rng, depth) for depth in (1, 2, 3, 4, 5)]
+    for chip in (*chips, *CHAINS.values(), *(one.to_levels(4) for one in two)):
         assert Chain.from_dict(yaml.safe_load(yaml.safe_dump(chip.to_dict()))) == chip
-    chip = Chain.from_dict(yaml.safe_load(CHIP))
-    assert Chain.from_dict(chip.to_dict()) == chip
-    for name in ("edge", "eyeriss", "tpu-v1", "gemmini-16"):
-        chain = Accelerator.preset(name).to_levels(4)
-        assert Chain.from_dict(chain.to_dict()) == chain
 
 
 def test_a_mapping_is_written_as_it_is_read() -> None:

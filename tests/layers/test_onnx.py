@@ -64,16 +64,6 @@ def test_symbolic_axes_take_values(tmp_path):
     assert layer.N == 5
 
 
-def test_a_large_graph_reads_fast_enough_and_merges(tmp_path):
-    nodes = [
-        helper.make_node("MatMul", [f"x{i}", "w"], [f"x{i + 1}"], name=f"n{i}") for i in range(2000)
-    ]
-    model = onnx_model(nodes, {"x0": [4, 8]}, [("w", [8, 8])])
-    found = layers.from_onnx(saved(model, tmp_path / "m.onnx"))
-    assert len(found.layers) == 2000
-    assert len(layers.distinct(found.layers)) == 1
-
-
 def test_what_has_no_macs_is_skipped_and_what_cannot_be_mapped_is_said(tmp_path):
     nodes = [
         helper.make_node("Relu", ["x"], ["r"]),

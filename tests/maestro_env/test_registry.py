@@ -15,7 +15,6 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 import layers
 import maestro_env
 from cost_models import PRESETS
-from maestro_env.features import layer_features
 
 BENCH = tuple(name for name in maestro_env.ENVIRONMENTS if name.startswith("Bench-"))
 IDS = (*(name for name in maestro_env.ENVIRONMENTS if name not in BENCH), BENCH[0], BENCH[-1])
@@ -150,24 +149,6 @@ def test_the_papers_environment_says_what_the_paper_prints() -> None:
     printed = cost.latency_cycles, cost.power_mw, cost.energy_nj, cost.area_um2
     np.testing.assert_allclose(observed, printed, rtol=1e-6)
     assert reward == 1 / cost.latency_cycles
-
-
-@pytest.mark.parametrize(("network", "preset"), [(name, chip) for name, _, chip in ENDS[::2]])
-def test_network_environment_on_every_network(network: str, preset: str) -> None:
-    ends = [layers.network(network)[place] for place in (0, -1)]
-    names = [layer.name for layer in ends]
-    env = make("MaestroEnvNetwork-v0", layers=names, accelerator=preset).unwrapped
-    check_env(env, skip_render_check=True)
-    observation, info = env.reset(seed=0)
-    for place, layer in enumerate(ends):
-        assert (info["layer"], env.problem.layer) == (layer.name, layer)
-        assert np.array_equal(observation[4:], layer_features(layer))
-        observation, _, terminated, truncated, info = env.step(
-            env.action_space.sample(info["action_mask"])
-        )
-        assert (terminated, truncated) == (place == 1, False)
-        assert env.observation_space.contains(observation)
-        assert not info["feasible"] or info["cost"].macs == layer.macs
 
 
 @pytest.mark.parametrize("options", [{}, {"layers": "alexnet"}, {"objective": "latency"}])

@@ -74,7 +74,6 @@ ROWS = [
     Row("mapper export --to zigzag --layer gemm:M=1 --mapping m.yaml", "gemm:M=1", GOOD),
     *beside(GIVEN),
     Row(f"{WORDS} --to timeloop", "tiles of C cover .*add --pad", mapping(tiles="[{}, {C: 3}]")),
-    Row(f"{WORDS} --to accelforge", "whole factors", mapping(tiles="[{K: 5}, {}]")),
     Row(f"{DEEP} maestro", "MAESTRO has the levels L2 and L1.*expected --to zigzag", WHOLE),
     Row(
         f"{DEEP} accelforge",
