@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,18 +25,23 @@ COMPLEX, SHARE = 10, 0.015
 """Cyclomatic complexity that at most such a share of the functions exceeds."""
 
 
-def sources(package: str) -> list[Path]:
-    return [path for path in sorted((ROOT / package).rglob("*.py")) if path.stem[:2] != "__"]
+@cache
+def trees(package: str) -> dict[Path, ast.Module]:
+    """The modules of a package, parsed."""
+    paths = sorted((ROOT / package).rglob("*.py"))
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def test_a_name_stands_for_one_thing() -> None:
     """A file's in its package, and a class's in all of them."""
     found: dict[object, list[str]] = defaultdict(list)
     for package in PACKAGES:
-        for path in sources(package):
+        for path, tree in trees(package).items():
+            if path.stem.startswith("__"):
+                continue
             name = path.relative_to(ROOT).as_posix()
             found[package, path.name].append(name)
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in ast.walk(tree):
                 if isinstance(node, ast.ClassDef):
                     found[node.name].append(name)
     twice = {name: paths for name, paths in found.items() if len(paths) > 1}
@@ -54,8 +60,8 @@ def test_few_functions_are_complex() -> None:
     functions = sum(
         isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for package in PACKAGES
-        for path in (ROOT / package).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for tree in trees(package).values()
+        for node in ast.walk(tree)
     )
     assert len(json.loads(done.stdout)) <= SHARE * functions
 

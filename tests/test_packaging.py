@@ -4,13 +4,13 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CODE = (".py", ".so", ".nbi", ".nbc")
 
 
 def test_every_package_is_in_the_wheel() -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    listed = settings["tool"]["setuptools"]["packages"]
-    tops = settings["tool"]["importlinter"]["root_packages"]
+    listed = SETTINGS["tool"]["setuptools"]["packages"]
+    tops = SETTINGS["tool"]["importlinter"]["root_packages"]
     found = {
         ".".join(path.parent.relative_to(ROOT).parts)
         for top in tops
@@ -22,8 +22,7 @@ def test_every_package_is_in_the_wheel() -> None:
 
 def test_every_data_file_is_in_the_wheel() -> None:
     """What is no Python file but lies in a package is named under package-data."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    setuptools = settings["tool"]["setuptools"]
+    setuptools = SETTINGS["tool"]["setuptools"]
     everywhere = setuptools["package-data"]["*"]
     for package in setuptools["packages"]:
         folder = ROOT.joinpath(*package.split("."))
@@ -35,8 +34,7 @@ def test_every_data_file_is_in_the_wheel() -> None:
 
 def test_extras_bring_no_package_for_graphics_cards() -> None:
     """Only torch's own version decides that: it is pinned, and extras name nothing of the kind."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = settings["project"]["optional-dependencies"]
+    extras = SETTINGS["project"]["optional-dependencies"]
     names = " ".join(need for needs in extras.values() for need in needs)
     pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     for word in ("nvidia", "cuda", "triton", "torchvision"):

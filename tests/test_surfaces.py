@@ -43,9 +43,13 @@ def test_every_name_is_there_and_in_the_stub(name: str) -> None:
     assert not set(package.__all__) & modules
 
 
-HELP = (
-    "from typer.testing import CliRunner as R; from mapper.cli import app; R().invoke(app, ['-h'])"
-)
+def command(words: str) -> str:
+    """Code that gives the mapper a command line."""
+    imports = "from typer.testing import CliRunner as R; from mapper.cli import app"
+    return f"{imports}; assert not R().invoke(app, {words.split()!r}).exit_code"
+
+
+SEARCH = "search --layer gemm:M=4,N=4,K=4 --method random --budget 8 --no-proof --json"
 LIGHT = {
     f"import {', '.join(PACKAGES)}": HEAVY,
     "import baselines; baselines.names()": ("torch", "optuna", "botorch", "scipy.stats", "cma"),
@@ -58,8 +62,11 @@ LIGHT = {
         "torch", "ray", "matplotlib", "pettingzoo", "stable_baselines3", "sklearn",
     ),
     "import mpe_marl.cli": ("torch", "matplotlib", "numba", "sqlalchemy"),
-    HELP: (
+    command("-h"): (
         *HEAVY, "numpy", "scipy", "yaml", "gymnasium", "layers", "cost_models",
+    ),
+    command(SEARCH): (
+        "baselines.optimal.proof", "layers.importing.report", "cost_models.exact.simulator",
     ),
 }  # fmt: skip
 """What imports none of what is heavy."""
@@ -77,25 +84,6 @@ def test_nothing_heavy_is_imported(code: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
-
-
-SEARCH = """
-import sys
-from mapper.cli import main
-try:
-    main("search --layer gemm:M=4,N=4,K=4 --method random --budget 8 --no-proof --json".split())
-except SystemExit as done:
-    print(done.code, *sys.modules)
-"""
-UNUSED = ("baselines.optimal.proof", "layers.importing.report", "cost_models.exact.simulator")
-
-
-def test_a_search_by_samples_imports_no_proof_no_importer_and_no_simulator() -> None:
-    done = subprocess.run([sys.executable, "-c", SEARCH], cwd=ROOT, capture_output=True, text=True)
-    code, *modules = done.stdout.splitlines()[-1].split()
-    assert code == "0", done.stderr
-    assert "cost_models.exact.model" in modules
-    assert not set(UNUSED) & set(modules)
 
 
 USED = """

@@ -6,23 +6,6 @@ from cost_models import MappingBatch
 from layers import Layer
 
 
-def random_batch(layer: Layer, num_pes: int, size: int, rng: np.random.Generator) -> MappingBatch:
-    """Mappings with any tiles (small ones as often as large ones), orders and spatial dims."""
-    extents = np.array(layer.extents[:6])
-    outer = np.ceil(extents ** rng.random((size, 6))).astype(np.int64)
-    # half of the tiles are balanced, as a map space has them: ceil(n / ceil(n / t))
-    balanced = -(-extents // -(-extents // outer))
-    outer = np.where(rng.random((size, 6)) < 0.5, balanced, outer)
-    inner = np.ceil(outer ** rng.random((size, 6))).astype(np.int64)
-    sizes = np.floor((num_pes + 0.999) ** rng.random(size)).astype(np.int64)
-    return MappingBatch(
-        orders=rng.permuted(np.tile(np.arange(6), (size, 2, 1)), axis=2),
-        parallel=rng.integers(0, 6, (size, 2)),
-        tiles=np.stack([outer, inner], axis=1),
-        cluster_size=sizes,
-    )
-
-
 def whole_filter_batch(
     layer: Layer, size: int, seed: int, most_pes: int = 19, above: bool = False
 ) -> MappingBatch:

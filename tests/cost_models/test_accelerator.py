@@ -119,11 +119,8 @@ def test_unlimited_buffers_keep_everything_else() -> None:
     assert [b.read_bw for b in roomy.buffers()] == [b.read_bw for b in chip.buffers()]
 
 
-def test_the_template_is_a_file_that_fits_the_schema() -> None:
-    data = yaml.safe_load(cost_models.accelerator_template())
-    assert Accelerator.from_dict(data).name == "mine"
+def test_the_schema_takes_the_long_form() -> None:
     validator = Draft202012Validator(cost_models.accelerator_schema())
-    validator.validate(data)
     validator.validate(LONG)
     assert not validator.is_valid(changed("levels.L2.bytes", -3))
     assert not validator.is_valid(changed("levels.L4", {}))
@@ -181,12 +178,9 @@ def test_the_old_presets_are_what_they_were() -> None:
     ("data", "message"),
     [
         (changed("levels.L2.bytes", -3), "levels.L2.bytes: got -3, expected a whole number"),
-        (changed("levels.L1.bytes.input", 0), "levels.L1.bytes.input: got 0, expected a whole"),
         (changed("levels.L1.bytes.inptu", 9), "levels.L1.bytes: unknown field 'inptu'.*'input'"),
-        (changed("l1_bites", 9), "unknown field 'l1_bites'.*Did you mean 'l1_bytes'"),
         (changed("levels.L3", {}), "levels: unknown field 'L3'; expected DRAM, L2, L1"),
         (changed("levels.DRAM.kind", "LPDDR3"), "levels.DRAM.kind.*HBM3, .*Did you mean 'LPDDR4'"),
-        (changed("levels.L1.read_bw", 8), "levels.L1: unknown field 'read_bw'"),
         (changed("levels.L2.double_buffer", 2), "levels.L2.double_buffer: got 2, expected true"),
         (changed("levels", 3), "levels: got 3, expected the fields DRAM, L2, L1"),
         (changed("num_pes", "12"), "num_pes: got '12', expected a whole number"),

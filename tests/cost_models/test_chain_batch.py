@@ -8,7 +8,6 @@ import pytest
 
 import layers
 from cost_models import FIGURES, MappingError, ReasonCode, load
-from cost_models.chain.batch import ChainBatch
 from cost_models.exact.nest_counts import record_of
 from tests.cost_models.chains import random_batch, random_chip
 
@@ -45,7 +44,9 @@ def test_a_batch_equals_single_mappings(memories: int, options: dict[str, str]) 
                 one = model.evaluate(layer, chip, batch[row])
                 assert costs[row] == one
                 if one.infeasible is not None:
-                    assert one.infeasible.code == costs.reason[row]
+                    assert one.infeasible.code == costs.reason[row] == ReasonCode.CAPACITY
+                    assert one.infeasible.gap > 0
+                    assert any(lever.startswith("raise levels.") for lever in one.infeasible.levers)
                     assert np.isinf(costs.latency_cycles[row])
                     continue
                 feasible += 1
@@ -60,36 +61,13 @@ def test_a_batch_equals_single_mappings(memories: int, options: dict[str, str]) 
     assert (spare > 0) == (options == {})
 
 
-def test_threads_and_parts_of_a_batch_change_nothing() -> None:
+def test_threads_change_nothing() -> None:
     rng = np.random.default_rng(7)
     layer, chip = layers.get("resnet18.5"), random_chip(rng, 3, limited=True)
-    batch = random_batch(rng, chip, layer, 2500)
+    batch = random_batch(rng, chip, layer, 1100)
     one, two = (load("exact", threads=n).evaluate_batch(layer, chip, batch) for n in (1, 2))
     assert np.array_equal(one.energy_nj, two.energy_nj)
     assert np.array_equal(one.reason, two.reason)
-    for row in (0, 1, 2499):
-        alone = load("exact").evaluate_batch(layer, chip, batch.take(np.array([row])))
-        assert alone.energy_nj[0] == one.energy_nj[row]
-
-
-def test_mappings_to_arrays_and_back() -> None:
-    rng = np.random.default_rng(3)
-    layer, chip = layers.get("mobilenetv2.2"), random_chip(rng, 3, limited=True)
-    for uneven in (False, True):
-        batch = random_batch(rng, chip, layer, 20, uneven)
-        again = ChainBatch.from_mappings(list(batch), chip)
-        assert list(again) == list(batch)
-
-
-def test_a_memory_too_small_is_reported_with_what_would_help() -> None:
-    rng = np.random.default_rng(5)
-    layer, chip = layers.get("mobilenetv2.2"), random_chip(rng, 3, limited=True)
-    costs = load("exact").evaluate_batch(layer, chip, random_batch(rng, chip, layer, 200))
-    row = int(np.flatnonzero(costs.reason)[0])
-    report = costs[row].infeasible
-    assert report.code is ReasonCode.CAPACITY
-    assert (report.gap or 0) > 0
-    assert any(lever.startswith("raise levels.") for lever in report.levers)
 
 
 def test_malformed_rows_are_named() -> None:

@@ -32,6 +32,7 @@ from benchmarks.dividing_mapping import (
     NO_BYPASS,
     NO_CAUSE,
     PASSES,
+    Compared,
     DividingMapping,
 )
 from benchmarks.export_cases import cases
@@ -47,9 +48,14 @@ def test_the_sample_has_every_bypass() -> None:
     assert found == set(BYPASS)
 
 
-def test_all_but_inputs_are_equal_and_inputs_but_for_named_rules_of_timeloop() -> None:
+@pytest.fixture(scope="module")
+def compared() -> list[Compared]:
+    return list(compare(ROWS))
+
+
+def test_all_but_inputs_are_equal_and_inputs_but_for_named_rules_of_timeloop(compared) -> None:
     relations = Counter[str]()
-    for found in compare(ROWS):
+    for found in compared:
         relations[found.cause] += 1
         if found.cause not in LIKE.values():
             assert found.row["metric"] in INPUTS, found
@@ -77,9 +83,9 @@ def test_the_smallest_mapping_in_which_a_wrap_finds_what_is_gone() -> None:
     assert walked == found.counts["l1w_in"] == 48
 
 
-def test_a_rule_that_is_left_out_is_noticed() -> None:
+def test_a_rule_that_is_left_out_is_noticed(compared) -> None:
     wrong = Counter[str]()
-    for found in compare(ROWS):
+    for found in compared:
         if found.row["metric"] in INPUTS:
             wrong["drops"] += by_rules(found.row, Rules(drops=False)) != found.theirs
             if found.cause == EXTRAPOLATES:
@@ -96,32 +102,33 @@ def test_a_wrong_count_is_noticed() -> None:
     assert all(one.cause == NO_CAUSE for one in found)
 
 
+def steps_of(lines: list[dict[str, str]]) -> Counter[str]:
+    """Steps of all loops of a mapping, by dimension."""
+    steps = Counter[str]()
+    for line in lines:
+        for factor in line.get("factors", "").split():
+            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[2:])
+    return steps
+
+
 def test_what_timeloop_reads() -> None:
     row = next(row for row in ROWS if row["kind"] == "DSCONV")
     case = DividingMapping({name: row[name] for name in KEY})
     given = timeloop_input(case, (frozenset({"input"}), frozenset({"filter"})))
-    steps = Counter[str]()
     for line in given["mapping"]:
         if line["type"] == "bypass":
             assert {*line["keep"], *line["bypass"]} == set(SPACES.values())
-            continue
-        for factor in line["factors"].split():
-            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[2:])
     instance = given["problem"]["instance"]
     assert instance.pop("Pstride") == instance.pop("Qstride") == case.stride
     assert instance.pop("Rdilation") == instance.pop("Sdilation") == 1
-    assert steps == instance
+    assert steps_of(given["mapping"]) == instance
     axes = {s["name"]: s["projection"] for s in given["problem"]["shape"]["data-spaces"]}
     assert [["K"]] not in [*axes["Weights"], *axes["Outputs"]]
 
 
 def test_three_levels_are_given_to_timeloop_and_read(tmp_path: Path) -> None:
     case = next(iter(cases(1, 0)))
-    given = nest_input(case.nest)
-    steps = Counter[str]()
-    for line in given["mapping"]:
-        for factor in line.get("factors", "").split():
-            steps[factor[0]] = max(steps[factor[0]], 1) * int(factor[2:])
+    steps = steps_of(nest_input(case.nest)["mapping"])
     assert [steps[name] for name in "KCPQRS"] == list(case.layer.extents[:6])
     level = case.nest.levels[0]
     space = SPACES[level.keeps[0]]

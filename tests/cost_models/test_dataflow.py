@@ -212,12 +212,19 @@ def test_the_language_has_no_word_for_dilation():
         print_network([(layer, flow)])
 
 
-def test_loop_nest_shows_the_memory_level_of_each_loop():
+def test_loop_nest_shows_levels_parallel_dimensions_and_what_is_not_kept():
     layer = Layer("l", LayerKind.CONV, K=16, C=32, Y=16, X=16, R=3, S=3)
     tiles = ({"K": 4, "Y": 7}, {"K": 1, "C": 2, "Y": 7, "X": 1})
-    mapping = Mapping(("KCYXRS", "CKYXRS"), ("K", "C"), tiles, 16)
-    lines = loop_nest(mapping, layer, num_pes=32).split("\n")
-    assert lines[0].split("|")[0].strip() == "DRAM -> L2"
-    assert "parallel K1 on 2 clusters" in lines[1]
-    assert any("parallel C0 on 16 PEs" in line for line in lines)
-    assert "K=1 C=2 Y=7 X=1 R=3 S=3" in lines[-1]
+    spread = Mapping(("KCYXRS", "CKYXRS"), ("K", "C"), tiles, 16)
+    passing = (frozenset({"filter"}), frozenset())
+    mapping = replace(spread, parallel2=("Y", None), units=(2, None), bypass=passing)
+    text = loop_nest(mapping, layer, num_pes=64)
+    assert text.startswith("DRAM -> L2 ")
+    for shown in (
+        "parallel K1 on 2 clusters",
+        "parallel Y1 on 2 clusters",
+        "parallel C0 on 16 PEs",
+    ):
+        assert shown in text
+    assert "K=1 C=2 Y=7 X=1 R=3 S=3" in text
+    assert "L2             |               not kept: filter" in text

@@ -102,8 +102,10 @@ def test_a_capacity_of_a_tensor_is_met_exactly() -> None:
     assert free.feasible
 
 
-@pytest.mark.parametrize("energy", ["cacti", "maestro", "eyeriss"])
-@pytest.mark.parametrize("area", ["provisioned", "maestro"])
+@pytest.mark.parametrize(
+    ("energy", "area"),
+    [("cacti", "provisioned"), ("maestro", "maestro"), ("eyeriss", "provisioned")],
+)
 def test_no_mapping_goes_below_the_floors(energy: str, area: str) -> None:
     models: list[Any] = [
         cost_models.load("exact", energy=energy, area=area, padding=name)
@@ -126,19 +128,3 @@ def test_no_mapping_goes_below_the_floors(energy: str, area: str) -> None:
             for name, floor in floors.items():
                 assert getattr(cost, name) >= floor * (1 - 1e-12) >= 0, (number, name, case)
     assert feasible > 20
-
-
-def test_the_loop_nest_shows_all_parallel_dimensions_and_what_is_not_kept() -> None:
-    mapping = replace(
-        WHOLE,
-        num_pes=8,
-        parallel2=("Y", None),
-        units=(2, None),
-        bypass=(frozenset({"filter"}), frozenset()),
-        tiles=({"K": 4, "Y": 2}, {"K": 1, "C": 1}),
-    )
-    text = cost_models.loop_nest(mapping, LAYER, 8)
-    assert "parallel K1 on 2 clusters" in text
-    assert "parallel Y1 on 2 clusters" in text
-    assert "L2             | " in text
-    assert "not kept: filter" in text

@@ -1,6 +1,7 @@
 """The exact model's interface: batches, threads, limits, options, dataflows."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,10 @@ from cost_models import (
     MappingError,
     ReasonCode,
 )
+from cost_models.exact.options import HALO_TIMES
 from cost_models.threads import CHUNK
 from layers import DIMS, Layer, LayerKind
-from tests.cost_models.batches import random_batch
+from tests.cost_models.batches import whole_filter_batch
 from tests.cost_models.tiny import clipped, random_layer, random_mapping
 
 CONV = Layer("conv", LayerKind.CONV, K=32, C=16, Y=18, X=18, R=3, S=3)
@@ -36,19 +38,18 @@ def exact() -> CostModel:
 
 def test_tiles_above_the_extents_cost_what_whole_ones_cost(exact: CostModel) -> None:
     rng, chip = np.random.default_rng(1), Accelerator(16, noc_bw=3, simd_lanes=2)
-    for _ in range(20):
+    for _ in range(10):
         layer = random_layer(rng)
         mappings = [random_mapping(rng, layer) for _ in range(6)]
         batch = MappingBatch.from_mappings(mappings, layer.extents)
         for cost, mapping in zip(exact.evaluate_batch(layer, chip, batch), mappings, strict=True):
-            assert cost == exact.evaluate(layer, chip, mapping)
             assert cost == exact.evaluate(layer, chip, clipped(mapping, layer))
 
 
 @pytest.mark.parametrize("preset", ["edge", "tpu-v1"])
 def test_batches_on_one_and_two_threads_are_equal(preset: str) -> None:
     layer, chip = layers.get("resnet18.5"), PRESETS[preset]
-    batch = random_batch(layer, chip.num_pes, 2 * CHUNK + 9, np.random.default_rng(2))
+    batch = whole_filter_batch(layer, 2 * CHUNK + 9, 2, chip.num_pes)
     one, two = (
         cost_models.load("exact", threads=n).evaluate_batch(layer, chip, batch) for n in (1, 2)
     )
@@ -58,7 +59,7 @@ def test_batches_on_one_and_two_threads_are_equal(preset: str) -> None:
 
 
 def test_read_only_and_empty_batches(exact: CostModel) -> None:
-    batch = random_batch(CONV, 168, 4, np.random.default_rng(3))
+    batch = whole_filter_batch(CONV, 4, 3, 168)
     expected = exact.evaluate_batch(CONV, PRESETS["edge"], batch).latency_cycles
     for array in (batch.orders, batch.parallel, batch.tiles, batch.cluster_size):
         array.flags.writeable = False
@@ -80,7 +81,7 @@ def test_read_only_and_empty_batches(exact: CostModel) -> None:
     ],
 )
 def test_a_batch_that_holds_no_mapping_is_named(exact, field, place, value):
-    batch = random_batch(CONV, 168, 3, np.random.default_rng(3))
+    batch = whole_filter_batch(CONV, 3, 3, 168)
     getattr(batch, field)[place] = value
     with pytest.raises(MappingError, match="MappingBatch row 1: orders"):
         exact.evaluate_batch(CONV, PRESETS["edge"], batch)
@@ -180,7 +181,7 @@ def test_layers_too_large_for_64_bits_get_a_reason(exact: CostModel, layer: Laye
     mapping = Mapping(("KCYXRS", "KCYXRS"), ("K", "C"), ({}, {}), 1)
     cost = exact.evaluate(layer, Accelerator(16), mapping)
     assert cost.infeasible.code is ReasonCode.TOO_LARGE
-    batch = random_batch(CONV, 16, 2, np.random.default_rng(0))
+    batch = whole_filter_batch(CONV, 2, 0, 16)
     costs = exact.evaluate_batch(layer, Accelerator(16), batch)
     assert list(costs.reason) == [ReasonCode.TOO_LARGE] * 2
     assert costs[0] == cost
@@ -236,4 +237,32 @@ def test_an_energy_file_is_used(tmp_path: Path) -> None:
     assert cost.energy_nj == 0.5 * (cost.macs + 2 * l1 + 10 * l2 + 100 * dram)
 
 
-# ------------------------------------------------------------------ dataflows
+# ------------------------------------------------------------------ laws
+
+
+def test_a_product_costs_what_a_convolution_of_one_tap_costs(exact: CostModel) -> None:
+    rng, chip = np.random.default_rng(5), Accelerator(16, noc_bw=3, offchip_bw=2)
+    for _ in range(60):
+        rows, columns, depth = (int(n) for n in rng.integers(1, 9, 3))
+        gemm = Layer.gemm("product", M=rows, N=columns, K=depth)
+        conv = Layer("conv", LayerKind.CONV, K=columns, C=depth, Y=rows, X=1, R=1, S=1)
+        mapping = random_mapping(rng, gemm)
+        assert exact.evaluate(gemm, chip, mapping) == exact.evaluate(conv, chip, mapping)
+
+
+def test_the_bound_is_a_bound_and_what_is_held_saves_input_alone() -> None:
+    bound = cost_models.load("exact", latency="bound")
+    halos = [cost_models.load("exact", halo_time=time) for time in HALO_TIMES]
+    inputs = {"dram_in", "l2r_in", "l2r_in_tile", "l1w_in"}
+    inputs |= {"latency", "noc_in_cycles", "dram_in_cycles"}
+    rng = np.random.default_rng(13)
+    for _ in range(60):
+        layer, noc, offchip = random_layer(rng), *(int(n) for n in rng.integers(1, 5, 2))
+        chip = Accelerator(16, noc_bw=noc, offchip_bw=offchip)
+        setting = layer, chip, random_mapping(rng, layer)
+        costs = [model.evaluate(*setting) for model in halos]
+        assert bound.evaluate(*setting).latency_cycles <= costs[0].latency_cycles
+        for less, more in pairwise(costs):
+            changed = {name for name, count in less.counts.items() if count != more.counts[name]}
+            assert changed <= inputs
+            assert all(less.counts[name] <= more.counts[name] for name in changed)

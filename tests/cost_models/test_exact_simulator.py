@@ -24,8 +24,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "area": ("provisioned", "maestro"),
 }
 DRAWS = {
-    "one filter a level": lambda rng: random_case(rng, 400),
-    "every dimension": lambda rng: random_whole_case(rng, 400),
+    "one filter a level": lambda rng: random_case(rng, 200),
+    "every dimension": lambda rng: random_whole_case(rng, 200),
     "bypass, two parallel dimensions, capacities by tensor": lambda rng: random_full_case(rng, 50),
 }
 WHOLE = {"orders": ("KCYXRS", "KCYXRS"), "parallel": ("K", "C"), "cluster_size": 1}

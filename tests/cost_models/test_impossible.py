@@ -159,18 +159,6 @@ def model_agrees(layer, chip, batch, row: int, code: ReasonCode) -> bool:
     return cost.infeasible is not None and cost.infeasible.code is code
 
 
-def test_sizes_beyond_32_bits_are_within_no_limit():
-    chip = Accelerator(1024, l2_bytes=108_000)
-    layer, batch = sampled("gemm:M=4096,N=151936,K=8192", chip, 20_000)
-    wrapped = load("maestro", guard=False).evaluate_batch(layer, chip, batch).l2_bytes
-    costs = load("maestro").evaluate_batch(layer, Accelerator(1024), batch)
-    beyond = costs.reason == ReasonCode.OVERFLOWS
-    limited = load("maestro").evaluate_batch(layer, chip, batch)
-    assert beyond.any()
-    assert not limited.feasible[beyond].any()
-    assert (limited.l2_bytes[limited.feasible] == wrapped[limited.feasible]).all()
-
-
 def test_macs_that_are_counted_twice_are_reported_once():
     chip = Accelerator(4)
     layer, batch = sampled("conv:K=7,C=29,Y=112,X=115,R=1,S=3,stride=3", chip)

@@ -37,7 +37,7 @@ def test_what_is_known_of_earlier_nests_is_forgotten_in_time() -> None:
 
 def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
     found: Counter[str] = Counter()
-    nests = 240
+    nests = 120
     for number in range(nests):
         nest = random_nest(np.random.default_rng((9, number)), 1 + number % 5)
         counts = simulate(nest)
@@ -52,7 +52,7 @@ def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_the_simulator_equals_an_execution_by_sets(depth: int) -> None:
     rng = np.random.default_rng(depth)
-    for number in range(5):
+    for number in range(3):
         nest = random_nest(rng, depth, 400)
         assert nest_features.differing(execute(nest), simulate(nest)) == {}, number
 

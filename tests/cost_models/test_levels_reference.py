@@ -50,6 +50,10 @@ BAD: list[tuple[dict[str, Any] | str, str]] = [
     ({"ports": [[0, 0], [1, 1]]}, "DRAM has none"),
     ({"coupled": [[1], [2], [3, 3]]}, "coupled.2: Value error, expected different dimensions"),
     ({"counts": {"bound": 1, "compute": 1}}, "counts: no stepwise"),
+    (
+        {"levels": [{"tile": [1] * 8, "fan": [9] * 8, "order": [*range(8)], "keeps": [1] * 3}]},
+        "units in all; expected at most 4096",
+    ),
     ({"counts": {"bound": "1"}}, "counts.bound: Input should be a valid integer, got '1'"),
 ]
 
@@ -71,12 +75,3 @@ def test_a_bad_file_takes_one_line(change, words, tmp_path, monkeypatch, capsys)
     assert shown.out == ""
     assert shown.err.count("\n") == 1
     assert words in shown.err
-
-
-def test_too_many_units_are_refused(tmp_path: Path) -> None:
-    row = json.loads(SAMPLE.read_text(encoding="utf-8").splitlines()[0])
-    row["levels"][0]["fan"] = [100, 100, 1, 1, 1, 1, 1, 1]
-    path = tmp_path / "nests.jsonl"
-    path.write_text(json.dumps(row), encoding="utf-8")
-    with pytest.raises(levels.RowError, match=r"fan: \d+ units in all; expected at most 4096"):
-        levels.read(path)

@@ -84,17 +84,6 @@ def test_a_missing_bandwidth_means_the_peak_requirement_in_area_and_power():
     assert (free.area_um2, free.power_mw) == (fixed.area_um2, fixed.power_mw)
 
 
-@given(st.integers(0, 1000), st.integers(1, 63))
-@settings(max_examples=20, deadline=None)
-def test_more_bandwidth_is_never_slower(seed, bandwidth):
-    model = load("maestro", guard=False)
-    batch = whole_filter_batch(STRIDED, 50, seed, 199)
-    slow = model.evaluate_batch(STRIDED, Accelerator(168, noc_bw=bandwidth), batch)
-    fast = model.evaluate_batch(STRIDED, Accelerator(168, noc_bw=bandwidth + 1), batch)
-    both = slow.feasible & fast.feasible
-    assert (fast.latency_cycles[both] <= slow.latency_cycles[both]).all()
-
-
 def test_a_batch_of_products_repeats_one_product():
     mapping = Mapping(("KCYXRS",) * 2, ("K", "C"), ({"K": 2, "Y": 5}, {"K": 2, "C": 3}), 6)
     model = load("maestro")

@@ -21,8 +21,6 @@ from cost_models import (
     Wires,
     chain_facts_of,
 )
-from cost_models.chain.clusters import as_chain
-from cost_models.technology.parts import wires
 from maestro_env import Problem
 from mapper.show.speed import speed_lines
 
@@ -72,20 +70,6 @@ def test_figures_by_hand() -> None:
     width = 2 * 8 * 64
     assert after.area_um2 - before.area_um2 == pytest.approx(width * (60.0 + 168 * 3.0))
     assert after.latency_cycles == before.latency_cycles
-
-
-@pytest.mark.parametrize("node_nm", [65.0, 45.0, 16.0])
-def test_two_levels_equal_their_chain(node_nm: float) -> None:
-    network, port = wires(node_nm)
-    chip = wired(Accelerator(168, 512, 108_000, 64, 16, node_nm=node_nm), network, port)
-    model: Any = cost_models.load("exact")
-    two, deep = (
-        model.evaluate(LAYER, chip, MAPPING),
-        model.evaluate(LAYER, *as_chain(chip, MAPPING, LAYER)),
-    )
-    assert two.energy_nj == pytest.approx(deep.energy_nj, rel=1e-12)
-    assert two.area_um2 == pytest.approx(deep.area_um2, rel=1e-12)
-    assert chip.to_levels().levels[1].network == network
 
 
 def test_files_keep_them() -> None:

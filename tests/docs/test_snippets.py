@@ -42,6 +42,7 @@ FEWER = {
     ("mapper", "cluster"): ["--samples", "200"],
     ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
     ("mapper", "--bound"): ["--workers", "1"],  # of explore, which has no designs then
+    ("mapper", "--tokens"): ["--budget", "60", "--method", "random"],  # no proof of many layers
     ("mast", "train"): ["--steps", "400", "--episodes", "8", "--hidden", "64"],
     ("mast", "compare"): ["--steps", "400", "--episodes", "8", "--seeds", "1"],
     ("mast", "tickets"): ["--episodes", "8"],
@@ -96,7 +97,8 @@ def commands(snippet: Snippet) -> Iterator[list[str]]:
 
 def run_command(words: list[str]) -> None:
     program, *rest = words
-    rest += FEWER.get((program, "--bound" if "--bound" in rest else rest[0]), [])
+    key = next((word for word in ("--bound", "--tokens") if word in rest), rest[0])
+    rest += FEWER.get((program, key), [])
     if rest[0] == "search" and "--out" not in rest:  # other commands read what is proven
         rest += ["--gap", "0.9"]
     rest = [SMALLER.get((before, word), word) for before, word in pairwise(["", *rest])]

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,19 +47,24 @@ def called(function: Function) -> set[str]:
     }
 
 
-def reached(place: str) -> set[str]:
-    """Functions of the exact model that one of them calls, directly or through others."""
-    inside = {
+@cache
+def inside() -> dict[str, Function]:
+    """Functions of the exact model by name."""
+    return {
         node.name: node
         for path in (ROOT / EXACT).glob("*.py")
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, Function)
     }
+
+
+def reached(place: str) -> set[str]:
+    """Functions of the exact model that one of them calls, directly or through others."""
     names, ahead = set[str](), [found(place)]
     while ahead:
-        new = (called(ahead.pop()) & inside.keys()) - names
+        new = (called(ahead.pop()) & inside().keys()) - names
         names |= new
-        ahead += [inside[name] for name in new]
+        ahead += [inside()[name] for name in new]
     return names
 
 

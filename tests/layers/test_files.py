@@ -21,9 +21,6 @@ def test_yaml_without_the_key(tmp_path: Path) -> None:
     assert layers.read_file(path) == (Layer.gemm("layer0", 2, 3, 4),)
 
 
-GOOD = "K: 4, C: 4, Y: 8, X: 8, R: 3, S: 3"
-
-
 @pytest.mark.parametrize(("upsampling", "top", "left"), [(2, 1, 0), ([3, 2], 2, 1), ([1, 4], 0, 3)])
 def test_a_transposed_convolution_is_read_as_its_phases(tmp_path, upsampling, top, left):
     text = (
@@ -76,11 +73,12 @@ def test_gamma_tables_are_read_by_their_type_column(tmp_path: Path) -> None:
     assert layers.parse(f"{path}:2").name == "net.2"
 
 
-def test_gamma_tables_are_read_by_their_header(tmp_path: Path) -> None:
-    path = write(tmp_path / "net.csv", "C,K,Y,X,R,S,T\n8,4,8,8,3,3,1\n")
-    assert layers.read_file(path)[0] == Layer("net.0", LayerKind.CONV, 4, 8, 8, 8, 3, 3)
-
-
-def test_gamma_tables_without_a_header(tmp_path: Path) -> None:
-    path = write(tmp_path / "net.csv", "16,32,112,112,1,1,1\n\n")
-    assert layers.read_gamma_csv(path)[0].macs == layers.get("mobilenetv2.2").macs
+@pytest.mark.parametrize(
+    ("text", "layer"),
+    [
+        ("C,K,Y,X,R,S,T\n8,4,8,8,3,3,1\n", Layer("net.0", LayerKind.CONV, 4, 8, 8, 8, 3, 3)),
+        ("16,32,112,112,1,1,1\n\n", Layer("net.0", LayerKind.CONV, 16, 32, 112, 112, 1, 1)),
+    ],
+)
+def test_gamma_tables_with_another_header_or_none(tmp_path: Path, text: str, layer: Layer) -> None:
+    assert layers.read_file(write(tmp_path / "net.csv", text)) == (layer,)

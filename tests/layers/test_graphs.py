@@ -93,11 +93,7 @@ def test_what_is_no_graph_says_why(change: tuple[str, str], says: str, tmp_path:
         layers.read_graph(written(tmp_path, NET.replace(*change)))
 
 
-def test_tables_and_unmapped_operators_have_no_graph(tmp_path: Path) -> None:
-    table = tmp_path / "net.csv"
-    table.write_text("4,4,8,8,3,3,1\n")
-    with pytest.raises(LayerError, match="says nothing of what each reads"):
-        layers.graph_of(str(table))
+def test_unmapped_operators_have_no_graph() -> None:
     found = layers.Imported()
     found.fail("If_3", "a branch that depends on the data")
     with pytest.raises(LayerError, match="'If_3' is not mapped"):

@@ -30,7 +30,9 @@ def executed(layer: Layer) -> dict[str, int]:
     }
 
 
-@settings(deadline=None)  # the loops of a layer of thousands of MACs take a busy machine long
+@settings(
+    deadline=None, max_examples=40
+)  # the loops of a layer of thousands of MACs take a busy machine long
 @given(any_layer())
 def test_counts_equal_an_execution_of_the_loops(layer: Layer) -> None:
     small = replace(layer, K=min(layer.K, 3), C=min(layer.C, 3))
@@ -44,12 +46,6 @@ def test_input_extents_are_trimmed_to_what_the_filter_touches(layer: Layer) -> N
     columns = (layer.out_x - 1) * layer.stride_x + layer.dilation_x * (layer.S - 1) + 1
     assert (rows, columns) == (layer.Y, layer.X)
     assert layer.given_y >= layer.Y >= sum(layer.padding[:2])
-
-
-def test_trimming_keeps_the_outputs() -> None:
-    # ResNet's first layer: 224 + 2 * 3 rows of padding, 7 x 7, stride 2, 112 outputs.
-    layer = Layer("conv1", LayerKind.CONV, 64, 3, 230, 230, 7, 7, stride=2)
-    assert (layer.Y, layer.out_y, layer.out_x) == (229, 112, 112)
 
 
 def test_trimming_takes_padding_off_first() -> None:

@@ -95,19 +95,6 @@ def test_infos_of_numbers_have_the_same_keys_at_every_step() -> None:
         assert after[agent] == {name: full[agent][name] for name in ("samples", "value")}
 
 
-def test_episode_ends_for_all_agents_at_once() -> None:
-    env = parallel_env(episode_length=2)
-    env.reset(seed=0)
-    actions = {agent: env.action_space(agent).sample() for agent in env.agents}
-    assert not any(env.step(actions)[3].values())
-    _, _, terminations, truncations, _ = env.step(actions)
-    assert all(truncations.values())
-    assert not any(terminations.values())
-    assert env.agents == []
-    env.reset()
-    assert env.agents == env.possible_agents
-
-
 def test_state_is_the_observation_and_the_joint_action() -> None:
     env = parallel_env()
     env.reset(seed=0)

@@ -162,12 +162,13 @@ def test_shuffled_episodes_follow_the_seed() -> None:
     env = gymnasium.make("MaestroEnvNetwork-v0", layers="vgg16", order="shuffled").unwrapped
 
     def episode(seed: int | None) -> list[str]:
-        visited = [env.reset(seed=seed)[1]["layer"]]
-        while True:
-            _, _, terminated, _, info = env.step(env.action_space.sample())
-            if terminated:
-                return visited
+        observation, info = env.reset(seed=seed)
+        visited, terminated = [], False
+        while not terminated:
+            assert np.array_equal(observation[4:], layer_features(env.problem.layer))
             visited.append(info["layer"])
+            observation, _, terminated, _, info = env.step(env.action_space.sample())
+        return visited
 
     first, second = episode(3), episode(None)
     assert first != second

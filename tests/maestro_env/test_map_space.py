@@ -11,7 +11,6 @@ from cost_models import Accelerator, Mapping, MappingBatch
 from layers import DIMS, Layer
 from maestro_env import MapSpace, MapSpaceError
 from maestro_env.parameters import balanced, cluster_choices, divisors, num_pes_choices
-from tests.cost_models.tiny import random_whole_layer
 
 EDGE = Accelerator.preset("edge")
 CONV = Layer("conv", "CONV", 24, 13, 31, 47, 3, 5, stride=2)
@@ -132,14 +131,6 @@ def test_a_mapping_of_six_dimensions_repeats_the_nest() -> None:
     assert found.orders[0].startswith("GN")
 
 
-@pytest.mark.parametrize("filters", ["whole", "free"])
-@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
-def test_moving_dimensions_are_those_with_tiles_to_choose(layer: Layer, filters: str) -> None:
-    space = MapSpace(layer, EDGE, filters=filters)
-    chosen = {p.dim for p in space.parameters if p.kind == "tile" and len(p) > 1}
-    assert space.moving == tuple(dim for dim in DIMS if dim in chosen)
-
-
 def test_size_is_the_exact_number_of_actions() -> None:
     space = MapSpace(CONV, EDGE, filters="free", parallel="KCYXRS", co_search=("num_pes",))
     assert space.size == prod(len(p.choices) for p in space.parameters)
@@ -212,16 +203,6 @@ def test_a_space_of_too_many_tiles_is_refused() -> None:
     with pytest.raises(MapSpaceError, match="tiles='balanced'"):
         MapSpace(Layer.gemm("huge", M=2**30, N=1, K=1), EDGE, tiles="any")
     assert MapSpace(Layer.gemm("large", M=2**31 - 1, N=1, K=1), EDGE).size > 0
-
-
-def test_any_layer_and_array_round_trip() -> None:
-    rng = np.random.default_rng(0)
-    options = {"filters": "free", "parallel": "KCYXRS", "co_search": ("num_pes",)}
-    for number in range(40):
-        chip = Accelerator(int(rng.integers(1, 301)))
-        space = MapSpace(random_whole_layer(rng, 10_000), chip, **options)
-        actions = space.sample(20, seed=number)
-        assert same(space.decode(actions), space.decode(space.canonical(actions)))
 
 
 ONLY = {

@@ -1,10 +1,8 @@
 """The mapping paper's spaces: their columns, and where they may be used."""
 
 import gymnasium
-import numpy as np
-import pytest
 
-from maestro_env import PAPER_SPACES, Problem
+from maestro_env import Problem
 
 
 def names_of(layer: str, space: str) -> list[str]:
@@ -34,15 +32,6 @@ def test_the_space_of_ten_agents_searches_the_outer_level() -> None:
     inner = mapping.tiles[:, 1]
     assert (inner[:, :4] == 1).all()
     assert (inner[:, 4:6] == mapping.tiles[:, 0, 4:6]).all()
-
-
-@pytest.mark.parametrize("name", PAPER_SPACES)
-@pytest.mark.parametrize("cost_model", ["maestro", "exact"])
-def test_canonical_actions_cost_the_same(name: str, cost_model: str) -> None:
-    problem = Problem("resnet18.1", "archgym", "edp", cost_model, name)
-    actions = problem.space.sample(400, 3)
-    again = problem.space.canonical(actions)
-    assert np.array_equal(problem.look(actions).values, problem.look(again).values)
 
 
 def test_the_environment_and_the_name_are_one_space() -> None:

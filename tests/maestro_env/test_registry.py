@@ -15,7 +15,6 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 import layers
 import maestro_env
 from cost_models import PRESETS
-from maestro_env.features import layer_features
 
 BENCH = tuple(name for name in maestro_env.ENVIRONMENTS if name.startswith("Bench-"))
 IDS = (*(name for name in maestro_env.ENVIRONMENTS if name not in BENCH), BENCH[0], BENCH[-1])
@@ -35,12 +34,14 @@ def make(name: str, **options: Any) -> Any:
 
 
 def walk(env: Any, steps: int, seed: int = 3) -> list[Any]:
-    """Everything an environment says in some steps of random actions."""
+    """Everything an environment says, beside Gymnasium's checker, in steps of random actions."""
+    assert "PassiveEnvChecker" in str(env)
     env.action_space.seed(seed)
     said: list[Any] = [env.reset(seed=seed)]
     for _ in range(steps):
         step = env.step(env.action_space.sample())
         said.append(step)
+        assert env.observation_space.contains(step[0])
         if step[2] or step[3]:
             said.append(env.reset())
     return said
@@ -64,15 +65,6 @@ def test_sb3_checker(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_passive_checker_over_whole_episodes(name: str) -> None:
-    env = make(name)
-    assert "PassiveEnvChecker" in str(env)
-    said = walk(env, 60)
-    for observation, *_ in said:
-        assert env.observation_space.contains(observation)
-
-
-@pytest.mark.parametrize("name", IDS)
 def test_pickles_go_on_where_they_were(name: str) -> None:
     env = make(name, episode_length=17)
     walk(env, 5)
@@ -86,7 +78,7 @@ def test_pickles_go_on_where_they_were(name: str) -> None:
 def test_spec_survives_json(name: str) -> None:
     env = make(name, reward="log", space={"tiles": "divisors"})
     spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
-    assert data_equivalence(walk(env, 8), walk(gymnasium.make(spec), 8), exact=True)
+    assert data_equivalence(walk(env, 40), walk(gymnasium.make(spec), 40), exact=True)
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -157,24 +149,6 @@ def test_the_papers_environment_says_what_the_paper_prints() -> None:
     printed = cost.latency_cycles, cost.power_mw, cost.energy_nj, cost.area_um2
     np.testing.assert_allclose(observed, printed, rtol=1e-6)
     assert reward == 1 / cost.latency_cycles
-
-
-@pytest.mark.parametrize(("network", "preset"), [(name, chip) for name, _, chip in ENDS[::2]])
-def test_network_environment_on_every_network(network: str, preset: str) -> None:
-    ends = [layers.network(network)[place] for place in (0, -1)]
-    names = [layer.name for layer in ends]
-    env = make("MaestroEnvNetwork-v0", layers=names, accelerator=preset).unwrapped
-    check_env(env, skip_render_check=True)
-    observation, info = env.reset(seed=0)
-    for place, layer in enumerate(ends):
-        assert (info["layer"], env.problem.layer) == (layer.name, layer)
-        assert np.array_equal(observation[4:], layer_features(layer))
-        observation, _, terminated, truncated, info = env.step(
-            env.action_space.sample(info["action_mask"])
-        )
-        assert (terminated, truncated) == (place == 1, False)
-        assert env.observation_space.contains(observation)
-        assert not info["feasible"] or info["cost"].macs == layer.macs
 
 
 @pytest.mark.parametrize("options", [{}, {"layers": "alexnet"}, {"objective": "latency"}])

@@ -68,8 +68,7 @@ def fails(error: Exception) -> Callable[[], Any]:
 NO_MODULES = [
     call(f"module {name}", lambda given=given: given, shaped((2, 4)), "expected a torch.nn.Module")
     for name, given in (
-        ("None", None), ("a number", 3), ("a name", "resnet18"), ("a function", print),
-        ("fields", {"weight": 1}), ("a list", [1]), ("a class", object), ("a file", b"\x80\x02"),
+        ("None", None), ("a name", "resnet18"), ("a function", print), ("fields", {"weight": 1}),
     )
 ]  # fmt: skip
 INPUTS = [
@@ -89,7 +88,6 @@ INPUTS = [
     call("inputs none", linear, tuple, r"got 0, expected those of Linear.forward\(input"),
     call("inputs too many", linear, shaped((2, 4), (1,)), r"got 2, expected those of Linear"),
     call("no rows", linear, shaped((0, 4)), "M=0 is not a positive integer"),
-    call("no width", of("Linear", 0, 4), shaped((2, 0)), "K=0 is not a positive integer"),
     call("taps beyond the image", of("Conv2d", 3, 4, 9), shaped((1, 3, 8, 8)), TRACE.format("")),
     call("a compiled script", lambda: __import__("torch").jit.script(linear()), shaped((2, 4)),
          TRACE.format("ValueError")),
@@ -112,10 +110,7 @@ UNREAD = [
 ]
 OTHERS = [
     call("bilinear", of("Bilinear", 3, 4, 5), shaped((2, 3), (2, 4)), "write it with matmul"),
-    *(
-        call(name, of(name, 4, 4), shaped((1, 4)), "a recurrent layer's steps")
-        for name in ("RNN", "LSTMCell")
-    ),
+    call("LSTMCell", of("LSTMCell", 4, 4), shaped((1, 4)), "a recurrent layer's steps"),
     call("a conditional part",
          doing(lambda torch, x: torch.cond(x.sum() > 0, lambda x: x @ x, lambda x: x * 2, (x,))),
          shaped((3, 3)), "a branch or a loop"),
@@ -131,10 +126,7 @@ OTHERS = [
             ("ij->ji", ((2, 3),)), ("ii,ij->j", ((3, 3), (3, 4))),
         )
     ),
-    *(
-        call(f"only {name}", of(name, *sizes), shaped((2, 4)), "expected a model with convolutions")
-        for name, sizes in (("ReLU", ()), ("LayerNorm", (4,)))
-    ),
+    call("only ReLU", of("ReLU"), shaped((2, 4)), "expected a model with convolutions"),
 ]  # fmt: skip
 FILES = [
     Row("no model", lambda: layers.from_onnx("gone.onnx"), ImportingError, "gone.onnx: not found"),

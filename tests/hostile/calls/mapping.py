@@ -20,7 +20,6 @@ from tests.hostile.calls import Row
 
 LAYER = "gemm:M=8,N=8,K=8"
 MANY = "expected a list"
-WHOLE_SEED = "expected a whole number from 0"
 ONE_LAYER = "expected a Layer or a name"
 
 
@@ -45,7 +44,6 @@ GA = baselines.load("ga")
 OPTIONS: dict[tuple[str, type[Exception]], list[tuple[Any, str]]] = {
     ("layer", LibraryError): [
         (None, "got None, expected a layer"),
-        (3, "got 3, expected a layer"),
         (b"resnet18", ONE_LAYER),
         ([], "no layers; expected at least one"),
         ([[LAYER]], ONE_LAYER),
@@ -53,76 +51,56 @@ OPTIONS: dict[tuple[str, type[Exception]], list[tuple[Any, str]]] = {
     ],
     ("layer", LayerError): [
         ("", "empty; expected a name"),
-        ({"a": LAYER}, "'a' is not known"),
         ("resnet81", "Did you mean 'resnet18'"),
         ("resnet18.l9", "resnet18"),
         (["resnet18"], "a whole network"),
-        ("nothere.yaml", "not found"),
     ],
     ("chip", ProblemError): [
-        (None, "accelerator: got None, expected an Accelerator"),
         (64, "accelerator: got 64"),
-        (["edge"], "accelerator: got "),
-        ({"num_pes": 64}, "accelerator: got "),
         (Accelerator, "accelerator: got <class"),
     ],
     ("chip", AcceleratorError): [
-        ("", "accelerator '' is not known"),
         ("egde", "Did you mean 'edge'"),
         ("no.yaml", "no.yaml: not found"),
     ],
     ("objective", ObjectiveError): [
-        (None, "got None, expected a name such as 'edp'"),
         (["edp"], "expected a name such as 'edp'"),
-        ("", "expected one of latency"),
         ("enrgy", "Did you mean 'energy'"),
     ],
     ("method", LibraryError): [
         (3, "map: method: got 3, expected a method's name"),
         (GA, "expected a method's name"),
-        (type(GA), "expected a method's name"),
     ],
     ("method", SearcherError): [
-        ("ag", "'ag' is not known"),
         ("nosuch:Thing", "there is no module 'nosuch'"),
     ],
     ("searcher", LibraryError): [
         ("ga", "got 'ga', expected the method's options as a dict"),
         ([], r"got \[\], expected the method's options"),
-        ({3: 3}, "searcher"),
         (GA, "name the method itself"),
     ],
     ("budget", LibraryError): [
         (0, "budget: got 0, expected a whole number of samples"),
-        (10.0, "budget: got 10.0"),
         (True, "budget: got True"),
         ("10", "budget: got '10'"),
-        (float("inf"), "budget: got inf"),
     ],
     ("seed", LibraryError): [
         (given, "expected a whole number from 0")
         for given in (None, True, -1, 1.5, "0", 2**70, np.random.default_rng(0), np.int64(-1))
     ],
     ("patience", WatchError): [
-        (1.5, "patience: got 1.5, expected a whole number of samples"),
         (0, "patience: got 0"),
         (True, "patience: got True"),
-        ("10", "patience: got '10'"),
     ],
     ("timeout", WatchError): [
         (0, "timeout: got 0, expected a number of seconds above 0"),
-        ("5", "timeout: got '5'"),
         (True, "timeout: got True"),
         (float("nan"), "timeout: got nan"),
     ],
-    ("on_batch", LibraryError): [
-        (3, "on_batch: got 3, expected a function"),
-        ([print], "on_batch: got"),
-    ],
+    ("on_batch", LibraryError): [(3, "on_batch: got 3, expected a function")],
     ("store", LibraryError): [
         (3, "store: got 3, expected a path"),
         ("/proc/answers.db", "unable to open database file; expected an"),
-        ("/proc/version", "store: '/proc/version': "),
     ],
     ("gap", LibraryError): [
         (-0.1, "gap: got -0.1, expected a share from 0"),
@@ -132,20 +110,15 @@ OPTIONS: dict[tuple[str, type[Exception]], list[tuple[Any, str]]] = {
     ("agents", LibraryError): [(3, "agents: got 3")],
     ("agents", PretrainedError): [("no.bin", "no.bin: not found")],
     ("cost_model", ProblemError): [
-        (None, "cost_model: got None, expected a cost model or"),
-        (["exact"], "cost_model: got "),
         (type(cost_models.load("exact")), "got <class"),
         (NoModel(), r"NoModel object>, expected"),
         ("maestro:guard=false", "guard=True"),
     ],
     ("cost_model", CostModelError): [
-        ("", "is not known; expected one of"),
         ("exat", "Did you mean 'exact'"),
-        ("exact:foo=1", "got option 'foo'"),
     ],
     ("space", MapSpaceError): [
         ("full", "got 'full', expected paper or paper-10, or options"),
-        ([], r"space: got \[\], expected a MapSpace"),
         (True, "space: got True"),
         (MapSpace, "space: got <class"),
         ({3: 4}, "unknown option 3"),
@@ -154,7 +127,6 @@ OPTIONS: dict[tuple[str, type[Exception]], list[tuple[Any, str]]] = {
         ({"full": 3}, "space.full: got 3"),
         ({"parallel": 5}, "space.parallel: got 5"),
         ({"repeat": "KC"}, "space.repeat: got 'KC'"),
-        ({"dataflow": "nvdl"}, "Did you mean 'nvdla'"),
         ({"co_search": 3}, "space.co_search: got 3, expected names"),
         ({"co_search": ["cores"]}, "space.co_search: got 'cores'"),
         ({"only": 5}, "space.only: got 5, expected a dict"),
@@ -164,19 +136,13 @@ OPTIONS: dict[tuple[str, type[Exception]], list[tuple[Any, str]]] = {
     ],
     ("space", ProblemError): [(OTHER_SPACE, "it maps layer")],
     ("limits", ObjectiveError): [
-        ([], r"limits: got \[\], expected a dict"),
         ("max_l1_bytes", "limits: got 'max_l1_bytes'"),
         ({3: 3}, "limits.3: unknown limit"),
-        ({"max_latency": 3}, "Did you mean 'max_latency_cycles'"),
-        ({"max_latency_cycles": None}, "got None, expected a number"),
         ({"max_latency_cycles": True}, "got True"),
         ({"max_latency_cycles": float("nan")}, "got nan"),
         ({"max_latency_cycles": 0}, "got 0"),
-        ({"max_latency_cycles": "1e6"}, "got '1e6'"),
     ],
     ("budgt", LibraryError): [(3, "map: unknown field 'budgt'.*Did you mean 'budget'")],
-    ("time_out", LibraryError): [(3, "Did you mean 'timeout'")],
-    ("chips", LibraryError): [(["edge"], "unknown field 'chips'; expected method")],
 }
 """Values that an argument of `map` does not take, and what is said of each."""
 MAP_ROWS = [
@@ -185,18 +151,11 @@ MAP_ROWS = [
         for (option, error), rows in OPTIONS.items()
         for given, says in rows
     ),
-    *(
-        Row(
-            f"ga with {options!r}",
-            lambda options=options: marl_mapper.map(LAYER, method="ga", searcher=options),
-            SearcherError,
-            says,
-        )
-        for options, says in (
-            ({"populaton": 3}, "Did you mean 'population'"),
-            ({"population": "x"}, "population: got 'x'"),
-            ({"name": "ga"}, "unknown option 'name'"),
-        )
+    Row(
+        "ga with a name",
+        lambda: marl_mapper.map(LAYER, method="ga", searcher={"name": "ga"}),
+        SearcherError,
+        "unknown option 'name'",
     ),
     Row(
         "space='paper' on a list of levels",
@@ -229,15 +188,9 @@ MANY_ROWS = [
     unsearched("a wrong second layer", LayerError, "M=0", [LAYER, "gemm:M=0,N=8,K=8"], ["edge"]),
     many("a text", LibraryError, MANY, LAYER),
     many("no layers", LibraryError, f"layers: got None, {MANY}", None),
-    many("a dict", LibraryError, MANY, {LAYER: 1}),
-    many("None inside", LibraryError, ONE_LAYER, [None]),
-    many("a network", LayerError, "a whole network", ["resnet18"]),
     many("a chip's name", LibraryError, f"chips: got 'edge', {MANY}: .'edge'.", [LAYER], "edge"),
-    many("no chips", LibraryError, f"chips: got None, {MANY}", [LAYER], None),
     many("one Accelerator", LibraryError, MANY, [LAYER], Accelerator.load("edge")),
     many("chip=", LibraryError, "unknown field 'chip'", [LAYER], chip="edge"),
-    many("a misspelt option", LibraryError, "Did you mean 'budget'", [LAYER], budgt=3),
-    many("seed None", LibraryError, WHOLE_SEED, [LAYER], seed=None),
 ]  # fmt: skip
 
 
@@ -252,13 +205,8 @@ def network(
 
 NETWORK_ROWS = [
     network("no layers", LibraryError, "no layers with MACs", given=layers.NetworkGraph(())),
-    network("a number", LibraryError, "network: got 3, expected a name, a file", given=3),
-    network("a number as chip", ProblemError, "accelerator: got 3", 3),
     network("power", KeepError, "got the objective 'power'", "edge", "power"),
-    network("maestro", KeepError, "does not price what moves", cost_model="maestro"),
-    network("fuse all", LibraryError, "fuse: got 'all', expected keep or tiles", fuse="all"),
     network("inputs 0", LibraryError, "inputs: got 0, expected a whole number", inputs=0),
-    network("gap True", LibraryError, "gap: got True, expected a share", gap=True),
     network("a misspelt option", LibraryError, "Did you mean 'passes'", pases="counted"),
 ]
 

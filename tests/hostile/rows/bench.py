@@ -78,7 +78,6 @@ FILES = {
     json.dumps(FILE | {"version": True}): "version is True, expected 1",
     json.dumps(FILE | {"problems": "9"}): "problems is '9', expected '",
     json.dumps(FILE): "searcher",
-    json.dumps(WHOLE): "edited: its sha256",
     json.dumps(WHOLE | {"extra": 1}): "extra",
     json.dumps(WHOLE | {"seeds": "1"}): "seeds",
     json.dumps(WHOLE | {"rows": [ROW]}): "rows.0",

@@ -73,7 +73,7 @@ WHOLE = GOOD.read_bytes()
 TEXT = CLAIM.decode()
 
 CLAIMS: list[tuple[Change, str]] = [
-    *((at("version", v), "version is") for v in (True, "1", 3)),
+    *((at("version", v), "version is") for v in (True, 3)),
     *((at("size", v), "size: got") for v in (7, "-1", "1.5", "٣")),
     *((at("value", v), "value: got") for v in (-1, "nan", True, None)),
     *((at("bound", v), "bound: got") for v in (-1, "0", {}, "Infinity")),
@@ -88,12 +88,10 @@ CLAIMS: list[tuple[Change, str]] = [
     (at("problem.cost_model_options", []), r"cost_model_options: got \[\]"),
     (at("problem.cost_model_options.threads", 2), "threads"),
     (at("problem.layer.K", 3.0), "K: got 3.0"),
-    (at("problem.layer.Q", 1), "unknown field 'Q'"),
     (at("problem.accelerator.name", {}), "problem.accelerator.name: got"),
     (at("problem.layer", 3), "problem.layer: got 3"),
     (at("problem", {}), "missing problem.layer"),
     (at("problem.accelerator.num_pes", 4.0), "num_pes: got 4.0"),
-    (at("problem.accelerator.pes", 4), "unknown field 'pes'"),
     (at("mapping.cluster_size", True), "mapping.cluster_size: got True"),
     (at("mapping.tiles.0.K", "1"), "mapping.tiles.0.K: got '1'"),
     (at("mapping.orders", 3), "mapping.orders"),
@@ -101,38 +99,24 @@ CLAIMS: list[tuple[Change, str]] = [
     (at("bound"), "bound missing"),
     (at("version", 2), "problem.space: unknown field 'parallel'"),
     (at("problem.accelerator", DEEP["accelerator"]), "expected 2: the"),
-    (at("mapping", json.loads(DEEP_CLAIM)["mapping"]), "mapping: unknown field 'version'"),
     (at("mapping.tiles"), "mapping.tiles missing"),
 ]
 
 DEEP_CLAIMS: list[tuple[Change, str]] = [
-    (at("version", 1), "version is 1|unknown field|mapping"),
-    (at("version", 3), "version is 3, expected 1 or 2"),
     (at("problem.accelerator", json.loads(CLAIM)["problem"]["accelerator"]), "expected 1: the"),
     (at("mapping", json.loads(CLAIM)["mapping"]), "unknown field 'orders'"),
     (at("mapping.levels.0.level", 3), "mapping.levels.0.level: got 3"),
-    (at("mapping.levels", []), "mapping.levels: got"),
-    (at("mapping.levels.0.parallel", [{"dim": "K", "axis": -1}]), "axis: got -1"),
     (at("mapping.levels.0.parallel", [{"dim": "Q"}]), "dim: got 'Q'"),
     (at("mapping.levels.0.tiles", {"K": 0}), "tiles.K: got 0"),
     (at("mapping.levels.0.keeps", ["weights"]), "keeps"),
-    (at("problem.space.parallel", "KC"), "unknown field 'parallel'"),
     (at("problem.accelerator.levels.1.name", "DRAM"), "DRAM"),
-    (at("problem.accelerator.levels.1.fanout.units", 1 << 70), "units"),
-    (at("problem.accelerator.levels", DEEP["accelerator"]["levels"][::2]), "input is kept no"),
-    (
-        at("problem.accelerator.levels.1.fanout", {"axes": [{"size": 2, "dims": "K"}]}),
-        "levels.Global: fanout.axes.0: got",
-    ),
     (at("problem.accelerator.levels.0.name", "a\nb"), r"levels.a\\nb: kind: got 'LPDDR4'"),
 ]
 
 TEXTS: list[tuple[str, str]] = [
     ("[" * 100_000, "nested too deeply"),
-    ('{"a":' * 50_000, "nested too deeply"),
     (TEXT.replace('"limits": {}', '"limits": ' + "[" * 60 + "]" * 60, 1), "nested too deeply"),
     (TEXT.replace('"version": 1', '"version": 1, "version": 1', 1), "'version' is given twice"),
-    (TEXT.replace('"K": 4', '"K": 4, "K": 4', 1), "'K' is given twice"),
     (TEXT.replace('"limits": {}', '"limits": {"max_latency_cycles": NaN}', 1), "holds NaN"),
     ("[]", "expected the format"),
     ("", "not valid JSON"),
@@ -168,7 +152,6 @@ NETWORKS: list[tuple[bytes, str]] = [
     (network_file(unknown=1), "unknown field 'unknown'"),
     (network_file(value="inf"), "value"),
     (network_file(counts=[0]), "counts.0: got 0"),
-    (network_file(counts=[1, 1]), "names 2 shapes"),
     (network_file(more={"extra": b"x"}), "and nothing else"),
     (network_file(part=b"PK"), "shape-1.cert: damaged or no certificate"),
     (network_file(part=packed(CLAIM, TREE[:-1])), "shape-1.cert: .*sha256"),
@@ -203,12 +186,10 @@ KEPTS: list[tuple[bytes, str]] = [
     (kept_file(objective="area"), "objective"),
     (kept_file(stays="a"), "stays"),
     (kept_file(prices=[-1.0]), "prices"),
-    (kept_file(shapes=2), "names 2 shapes"),
     (kept_file(more={"extra": b"x"}), "and nothing else"),
     (kept_file(graph=b"\xff"), "network.yaml"),
     (kept_file(graph=GRAPH.replace(b"''", b"b")), "network.yaml: .*'b', which is never written"),
     (kept_file(graph=GRAPH.replace(b"''", b"a")), "network.yaml: .*expected no cycle"),
-    (flipped(kept_file(), 60), "damaged"),
 ]
 
 ROWS = [

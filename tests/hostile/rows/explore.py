@@ -4,16 +4,13 @@ from tests.hostile.rows import Row, table
 
 NET = "mapper explore --network mlp"
 ONE = f"{NET} --pes 16"
-CHIP = f"{NET} --pes 16 -a c.yaml"
 DEEP = f"{NET} -a simba"
 
-NAN_PRICES = "{mac: .nan, l1: 1, l2: 6, dram: 200}"
 
 COMMANDS = {
     NET: {
         "--pes 1..1000000000:1": "--pes: '1..1000000000:1' has more than 100,000 values",
         "--pes 1..2:1:1": "--pes: got '1:1'",
-        "--pes 4..": "--pes: got ''",
         "--l1 ٤": "--l1",
         "--l2 1500M": "l2_bytes",
         "--sweep levels.L2.bytes": "--sweep 'levels.L2.bytes': expected PATH=RANGE",
@@ -29,12 +26,15 @@ COMMANDS = {
         "-o edp+area": "--objectives: got 'edp.area'",
         "--store /proc/x.db": "/proc",
         "--wires of": "--wires: got 'of', expected on or off. Did you mean 'off'?",
-        "--set levels.L2.network.pj_per_bit=-1": "levels.L2.network.pj_per_bit: got -1",
         "--set levels.L2.network.pj_per_bit_mm=.nan": "pj_per_bit_mm: got nan",
         "--set levels.L2.network.um2_per_bits=1": "Did you mean 'um2_per_bit'?",
-        "--set levels.L2.port_um2_per_bit=much": "levels.L2.port_um2_per_bit: got 'much'",
         "--max-area nanmm2": "--max-area: got 'nanmm2'",
         "--plot nowhere/a.pdf --csv a.cvs": "--csv a.cvs: expected a name that ends",
+        "--fuse all": "--fuse: got 'all', expected none, keep or tiles",
+        "--fuse tiles": "--fuse tiles: fuses layers of one chip, expected none or keep",
+        "--passes counted": "layers are mapped alone; give --fuse keep",
+        "--fuse keep --timeout 3": "takes no --timeout",
+        "--fuse keep --pretrained none": "takes no --pretrained|none",
     },
     DEEP: {
         "--sweep levels.WeightBuffer.fanout.network.pj_per_bit=1": "WeightBuffer",
@@ -42,33 +42,20 @@ COMMANDS = {
         "--pes 16": "--pes: the levels of this chip are a list.*WeightBuffer",
         "--sweep levels.InputBufer.bytes=8k": "Did you mean 'InputBuffer'",
         "--sweep levels.InputBuffer=8k": "expected a field of a level",
-        "--sweep levels.InputBuffer.bytes=0,8k": "InputBuffer.bytes=0: levels.InputBuffer",
         "--sweep levels.GlobalBuffer.fanout.axes=4x4,8y8": "fanout.axes: got '8y8'",
-        "--sweep levels.GlobalBuffer.fanout.axes=4x4..8x8": "got '4x4..8x8'",
-        "--sweep levels.GlobalBuffer.fanout.axes=0x4": "axes.0",
-        "--sweep levels.AccumulationBuffer.fanout.axes=8": "got 2 entries, expected 1",
-        "--sweep levels.GlobalBuffer.fanout.units=2000000000": "at least 1, at most 2.30",
-        "--sweep bits.psum=24 -o edp,power --cost-model maestro": "knows chips of two levels",
     },
     "mapper explore --bound --network": {
         "mlp": "--bound: over which capacities. Give --l2, such as --l2 1k..1M",
-        "mlp --l2 0": "--l2",
         "mlp --l2 1k --pes 16": "--bound: takes no ranges but --l2, objectives and draws",
-        "mlp --l2 1k --gap inf": "--gap: got inf, expected a finite number",
         "mlp --l2 1k --fuse keep": "takes no way to judge but --gap",
         "mlp --l2 1k --cost-model-option halo_time=none": "takes no --cost-model",
-        "conv:K=0 --l2 1k": "conv:K=0",
         "mlp --l2 1k --plot p.gif": "--plot p.gif",
         "mlp --l2 1k -a simba": "--bound: expected a chip of two levels, L2 and L1",
     },
 }
 ROWS = [
     *table(COMMANDS),
-    Row(f"{ONE} --cost-model-option energy=e.yaml", "mac: got nan", {"e.yaml": NAN_PRICES}),
     Row(f"{ONE} --csv afile/a.csv", "afile", {"afile": ""}),
-    Row(f"{ONE} --out afile", "--out afile", {"afile": ""}),
-    Row("mapper explore --network n.csv --pes 16", "n.csv", {"n.csv": ""}),
-    Row(f"{ONE} --store afile", "afile", {"afile": "no store"}),
     Row(f"{ONE} --pretrained afile", "afile", {"afile": "no weights"}),
     Row(
         f"{DEEP} --draw all --sweep levels.InputBuffer.bytes=1..2000:1 "
@@ -84,29 +71,5 @@ ROWS = [
         ),
         "1e.20 designs, expected at most 1e.15; give larger steps",
     ),
-    *table(
-        {
-            ONE: {
-                "--fuse all": "--fuse: got 'all', expected none, keep or tiles",
-                "--fuse tiles": "--fuse tiles: fuses layers of one chip, expected none or keep",
-                "--passes counted": "layers are mapped alone; give --fuse keep",
-                "--fuse keep --timeout 3": "takes no --timeout",
-                "--fuse keep --pretrained none": "takes no --pretrained|none",
-                "--fuse keep --cost-model maestro -o edp,power": "does not price what moves",
-            }
-        },
-        {"a.csv": "4,4,8,8,3,3,1\n"},
-    ),
-    Row(
-        "mapper explore --network a.csv --pes 16 --fuse keep",
-        "says nothing of what each reads",
-        {"a.csv": "4,4,8,8,3,3,1\n"},
-    ),
     Row("mapper explore --pes 16", "--network"),
-    Row("mapper explore --network n.yaml --pes 16", "n.yaml", {"n.yaml": "layers: []"}),
-    Row(
-        CHIP,
-        "levels.L2.*expected at most 1,073,741,824",
-        {"c.yaml": "{num_pes: 16, levels: {L2: {bytes: 1073741824, double_buffer: false}}}"},
-    ),
 ]

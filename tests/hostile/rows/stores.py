@@ -3,7 +3,6 @@
 from tests.hostile.rows import Row, table
 
 NO_STORE = "there is no such file; give --store"
-PRETRAIN = "mapper pretrain --out a.safetensors"
 
 COMMANDS = {
     "mapper": {
@@ -11,15 +10,9 @@ COMMANDS = {
         "pretrain --out a.txt": "expected a name ending in .safetensors",
         "pretrain --out /proc/x/a.safetensors": "cannot write to /proc/x",
         "runs rm 1": NO_STORE,
-        "runs show 1": NO_STORE,
         "runs list --store 'a?b.sqlite'": NO_STORE,
-        "report --store .": "is a folder",
-    },
-    PRETRAIN: {
-        "--cpu-minutes 1e300": "at most 1,000,000",
     },
     "mpe-marl": {
-        "evaluate 1 --store .": "is a folder",
         "watch 1": "Missing option '--gif'",
         "watch 1 --gif /proc/x/g.gif": "cannot write to /proc/x",
         "export 1 -o /proc/x/p.safetensors": "cannot write to /proc/x",
@@ -27,12 +20,6 @@ COMMANDS = {
 }
 ROWS = [
     *table(COMMANDS),
-    Row(
-        "mapper validate --certificate c.npz",
-        "damaged or no certificate",
-        {"c.npz": b"PK\x03\x04" + bytes(60)},
-    ),
     Row("mapper validate 1 --store x.db", "x.db", {"x.db": "SQLite format 3"}),
     Row("mpe-marl export 1 --store x.db", "x.db", {"x.db": b"\x00" * 100}),
-    Row("mpe-marl plot x.db", "expected what", {"x.db": "no database"}),
 ]
