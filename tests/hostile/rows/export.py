@@ -104,10 +104,5 @@ ROWS = [
     Row("mapper diff m.yaml", "argument", GOOD),
     Row("mapper diff m.yaml m.yaml", "needs --layer", GOOD),
     Row("mapper diff m.yaml none.yaml -l mlp.2", "none.yaml", GOOD),
-<<<<<<< HEAD
-    Row("mapper diff . .", "holds no manifest.json", GOOD),
-    Row(f"mapper diff m.yaml m.yaml {deep.LAYER} -a c.yaml", "mapping", WHOLE | GOOD),
-=======
->>>>>>> t2
     Row(FOLDER, "holds no manifest.json"),
 ]

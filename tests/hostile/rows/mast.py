@@ -26,12 +26,7 @@ COMMANDS = {
         "trian": "Did you mean 'train'",
         "compare --arms dense,nope": "arm 'nope' is not known",
         "flops -t spread-1001": "is not known; expected spread-N",
-<<<<<<< HEAD
-        "flops --set gamma=2": "gamma=2: expected a number from 0 to 1",
         "flops --set lr=0": "lr=0.*: expected a number above 0",
-        "masks 1": NO_STORE,
-=======
->>>>>>> t2
         "masks ''": "got an empty word",
         "tickets 1": NO_STORE,
         "export 1": NO_STORE,
