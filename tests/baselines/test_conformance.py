@@ -19,6 +19,7 @@ NEEDS = {
     "ppo": "stable_baselines3",
     "ppo-matched": "stable_baselines3",
     "marl": "torch",
+    "proxy": "sklearn",
 }
 BUDGET = 150
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -42,6 +43,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "ppo-matched": {"budget": 300, "compared": 3000, "seeds": 1},
     "marl": {"budget": 250, "compared": 250, "tiny_budget": 600, "seeds": 1},
     "zero-shot": {"seeds": 1},
+    # it is for few samples, each of which fits a model
+    "proxy": {
+        "options": {"pretrained": "none", "drafts": 100, "proof": False},
+        "budget": 8,
+        "compared": 20,
+        "tiny_budget": 30,
+        "seeds": 1,
+    },
     # real problems: tests/mapper/test_proofs.py
     "optimal": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},
     "auto": {"budget": 60, "compared": 30, "problems": lambda self: [tiny_problem()]},
@@ -69,8 +78,12 @@ def conformance(name: str, where: str = "", **body: Any) -> dict[str, type]:
     return {title: type(title, (SearcherConformance,), own)}
 
 
-# what is given on request takes minutes, and has tests of its own
-NAMES = [name for name in baselines.names() if not baselines.load(name).capabilities.on_request]
+# what is given on request takes minutes without such settings, and has tests of its own
+NAMES = [
+    name
+    for name in baselines.names()
+    if name in SETTINGS or not baselines.load(name).capabilities.on_request
+]
 for registered in NAMES:
     globals().update(conformance(registered))
 

@@ -33,7 +33,7 @@ def test_batches_grow_with_what_is_known() -> None:
 
 @pytest.mark.parametrize(
     ("name", "package", "startup", "budget"),
-    [("bo", "botorch", 60, 72), ("tpe", "optuna", 20, 300)],
+    [("bo", "botorch", 60, 72), ("tpe", "optuna", 20, 120)],
 )
 def test_the_whole_budget_is_spent_and_nothing_global_is_touched(name, package, startup, budget):
     pytest.importorskip(package, reason="needs the extra `bo`")

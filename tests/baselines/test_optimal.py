@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from baselines import ProveError, StructureSpace, Tree, can_prove, prove
-from baselines.optimal import proving, solver
+from baselines.optimal import proving, solver, structure_space
 from baselines.optimal.box_layout import LEAF
 from baselines.optimal.boxes import split_boxes
 from cost_models import PRESETS, Accelerator, MappingBatch
@@ -39,7 +39,10 @@ def _few_first_samples(monkeypatch):
 @pytest.mark.parametrize(("draw", "seed"), PROVEN)
 def test_equal_to_brute_force(draw, seed):
     rng = np.random.default_rng([15, seed])
-    problem = narrowed(draw(rng, moving=3), rng, 5_000)
+    assert_optimal(narrowed(draw(rng, moving=3), rng, 5_000))
+
+
+def assert_optimal(problem):
     best, _ = brute_force(problem)
     proof = prove(problem)
     assert proof.proven
@@ -54,17 +57,13 @@ def test_equal_to_brute_force_on_every_chip(chip):
     objective = str(rng.choice(["edp", "latency", "energy"]))
     layer = Layer("small", "CONV", K=3, C=2, Y=4, X=1, R=2, S=1)
     space = {"tiles": "divisors", "only": {"cluster_size": [2, 4]}}
-    problem = narrowed(Problem(layer, PRESETS[chip], objective, space=space), rng, 4_000)
-    best, _ = brute_force(problem)
-    proof = prove(problem)
-    assert proof.status == ("optimal" if np.isfinite(best) else "empty")
-    assert proof.value == pytest.approx(best, rel=1e-9)
+    assert_optimal(narrowed(Problem(layer, PRESETS[chip], objective, space=space), rng, 4_000))
 
 
 @pytest.mark.parametrize("draw", SEEDS)
 def test_no_mapping_is_below_a_bound(draw):
     tried = 0
-    for seed in range(20):
+    for seed in range(12):
         rng = np.random.default_rng([16, seed])
         problem = draw(rng, most=24, moving=4 + seed % 5)
         worst, count = worst_bound(problem, rng, 150)
@@ -177,3 +176,50 @@ def test_space_of_one_mapping():
     proof = prove(alone)
     assert proof.status == "optimal"
     assert proof.mapping == mapping
+
+
+@pytest.fixture
+def problem():
+    """A problem with many allocations."""
+    layer, chip = Layer("few", "CONV", 2, 2, 3, 3, 2, 2), Accelerator(2, 64, 400, 2, 1)
+    return Problem(layer, chip, space={"full": True, "tiles": "divisors"})
+
+
+def test_allocations_are_numbered_one_by_one(problem):
+    space = StructureSpace(problem.space)
+    count = len(space.structures)
+    which = np.arange(count)
+    units = space.structures.units(which)
+    mappings = problem.space.decode(space.allocations.actions(which))
+    keys = [
+        (*units[row].ravel().tolist(), *mappings.bypass[row].ravel().tolist(),
+         *mappings.parallel[row].tolist(), *mappings.parallel2[row].tolist(),
+         int(mappings.cluster_size[row]))
+        for row in range(count)
+    ]  # fmt: skip
+    assert len(set(keys)) == count
+    again = space.allocation_of(mappings)
+    assert (space.structures.units(again) == units).all()
+    assert sum(sum(space.sizes(*roots)) for roots in space.roots()) == problem.space.size
+
+
+def test_roots_may_come_in_lots(problem, monkeypatch):
+    whole = prove(problem)
+    monkeypatch.setattr(structure_space, "AT_ONCE", 7)
+    lots = prove(problem)
+    assert lots.status == "optimal"
+    assert lots.value == pytest.approx(whole.value, rel=1e-9)
+    two = prove(problem, threads=2)
+    assert two.value == pytest.approx(whole.value, rel=1e-9)
+
+
+def test_a_proof_that_is_out_of_time_before_it_saw_all_roots_knows_physical_bounds(
+    problem, monkeypatch
+):
+    whole = prove(problem)
+    monkeypatch.setattr(structure_space, "AT_ONCE", 7)
+    monkeypatch.setattr(solver, "SURE", 0)
+    proof = prove(problem, timeout=0)
+    assert proof.status == "timeout"
+    assert problem.bound == pytest.approx(proof.bound)
+    assert proof.bound <= whole.value <= proof.value

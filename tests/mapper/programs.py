@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from mapper.export.export_source import ExportSource
 from mapper.export.loop_program import LoopProgram
 from mapper.export.python_program import python_files
 from tests.cost_models.chains import random_chip, random_mapping
+from tests.cost_models.tiny import random_whole_layer
 
 Mac = tuple[int, ...]
 Order = list[list[Mac]]
@@ -47,34 +49,12 @@ def random_case(rng: np.random.Generator, memories: int) -> ExportSource:
 
 
 def random_layer(rng: np.random.Generator) -> Layer:
-    """A layer of any kind, with strides, dilation, groups and batches."""
-    kind = LayerKind(rng.choice(list(LayerKind)))
-    size = {d: int(rng.integers(1, most + 1)) for d, most in zip("KCYXRSN", (4, 3, 5, 4, 3, 3, 2),
-                                                                strict=True)}  # fmt: skip
-    if kind is LayerKind.GEMM:
-        return Layer.gemm("product", M=size["Y"], N=size["K"], K=size["C"], batch=size["N"])
-    stride = tuple(int(n) for n in rng.integers(1, 4, 2))
-    dilation = tuple(int(n) for n in rng.integers(1, 3, 2))
-    rows, columns = (
-        (size[out] - 1) * s + (size[taps] - 1) * d + 1
-        for out, taps, s, d in zip("YX", "RS", stride, dilation, strict=True)
-    )
-    top, left = (int(rng.integers(0, 2)) for _ in range(2))
-    return Layer(
-        "<b>*/ layer\\",
-        kind,
-        K=1 if kind is LayerKind.DSCONV else size["K"],
-        C=size["C"],
-        Y=rows,
-        X=columns,
-        R=size["R"],
-        S=size["S"],
-        stride=stride,
-        N=size["N"],
-        groups=int(rng.integers(1, 3)) if kind is LayerKind.NGCONV else 1,
-        dilation=dilation,
-        padding=(min(top, rows - 1), 0, min(left, columns - 1), 0),
-    )
+    """A layer of any kind, with strides, dilation, groups, batches and padding."""
+    layer = random_whole_layer(rng, 150).renamed("<b>*/ layer\\")
+    if layer.kind is LayerKind.GEMM:
+        return layer
+    top, left = (int(rng.integers(0, min(2, size))) for size in (layer.Y, layer.X))
+    return replace(layer, padding=(top, 0, left, 0))
 
 
 def operands(source: ExportSource, rng: np.random.Generator) -> list[np.ndarray]:

@@ -16,6 +16,15 @@ from mapper.staying.stay_proof import StaySetting
 
 Small = Callable[[int], tuple[NetworkGraph, StaySetting]]
 """A network and its setting by a seed."""
+CHAIN = """
+sources: {image: [1, 2, 24, 24]}
+layers:
+  - {name: wide, kind: conv, K: 12, C: 2, Y: 24, X: 24, R: 1, S: 1, inputs: [image]}
+  - {name: deep, kind: dsconv, C: 12, Y: 24, X: 24, R: 3, S: 3, inputs: [wide]}
+  - {name: narrow, kind: conv, K: 2, C: 12, Y: 22, X: 22, R: 1, S: 1, inputs: [deep]}
+"""
+TILES = "search --network net.yaml -o energy --fuse tiles --workers 1 --l2-bytes 2000"
+"""The search in which the layers of `CHAIN` are fused."""
 
 
 def random_network(rng: np.random.Generator, residual: bool) -> NetworkGraph:

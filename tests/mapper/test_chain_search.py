@@ -75,7 +75,7 @@ def test_stores_hold_chips_and_mappings_of_any_depth(chip: str, tmp_path: Path) 
 
 
 def test_a_stored_proof_on_a_list_of_levels_holds(tmp_path: Path) -> None:
-    words = f"search -l gemm:M=2,N=4,K=4 -a simba --method optimal --store {tmp_path}/a.sqlite"
+    words = f"search -l gemm:M=2,N=2,K=2 -a simba --method optimal --store {tmp_path}/a.sqlite"
     assert json_of(words)["proof"]["optimal"]
     with Store.open(tmp_path / "a.sqlite") as store:
         (verdict,) = validate(store)

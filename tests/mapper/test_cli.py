@@ -1,4 +1,4 @@
-"""The command line as a whole: help, errors, exit codes, laziness."""
+"""The command line as a whole: help, errors, exit codes, laziness; and ``mapper space``."""
 
 import ast
 import errno
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import layers
 from mapper import cli
 from mapper.commands.compare import compare
 from marl_common.command_line import load_command
@@ -103,3 +104,18 @@ def test_an_option_by_its_old_name_says_the_new_one(monkeypatch: pytest.MonkeyPa
     code, _, err = run("search", "-l", "mlp.1", "--samples-to-spend", "3")
     assert code == 2
     assert err == "error: --samples-to-spend is called --budget now\n"
+
+
+def test_sizes_have_a_row_a_layer_and_options_change_them() -> None:
+    plain = json_of("space --network mlp")["layers"]
+    fewer = json_of("space --network mlp --space tiles=divisors")["layers"]
+    assert [row["layer"] for row in plain] == [layer.name for layer in layers.network("mlp")]
+    for row, other in zip(plain, fewer, strict=True):
+        assert other["map_space"] < row["map_space"]
+
+
+def test_the_papers_table_of_sizes_stands_below() -> None:
+    lines = {line.split()[0]: line.split() for line in printed("space").splitlines() if line}
+    assert lines["linear"][-2:] == ["3.60e4", "4.66e13"]
+    assert lines["attention"][-2:] == ["7.20e8", "3.73e26"]
+    assert lines["convolution"][-2:] == ["1.05e13", "1.18e39"]

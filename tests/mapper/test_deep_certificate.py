@@ -29,7 +29,7 @@ from tests.mapper.test_kept_certificate import (
 
 @cache
 def deep(
-    small: Small, seed: int, filters: bool, objective: str = "energy"
+    small: Small, seed: int, filters: bool, objective: str
 ) -> tuple[NetworkResult, KeptCertificate]:
     """The best schedule of a small network on a list of levels, and its certificate."""
     kept, found = certificate_of(*on_levels(small, seed, filters), objective, fused=True)
@@ -46,7 +46,7 @@ def on_levels(small: Small, seed: int, filters: bool) -> tuple[NetworkGraph, Sta
 @pytest.fixture
 def good() -> KeptCertificate:
     """Two layers in tiles, whose filters stay, before one by itself that reads what stays."""
-    found = deep(small_chain, 2, True)[1]
+    found = deep(small_chain, 2, True, "energy")[1]
     assert found.stays == ("l1",)
     assert found.groups is not None
     assert [one[:3] for one in found.groups] == [("l0", "l1", (1, 1))]
@@ -70,8 +70,8 @@ def test_brute_force_is_between_bound_and_value(
     for objective in objectives:
         answer, found = deep(small, seed, filters, objective)
         assert_optimal(found, answer, best, 0.2 if objective == "edp" else 0.0)
-    groups = deep(small, seed, filters)[1].groups or ()
-    assert [one.keys for one in groups] == [4 if small is long_attention else 0]
+        groups = found.groups or ()
+        assert [one.keys for one in groups] == [4 if small is long_attention else 0]
 
 
 SAME = (
@@ -120,7 +120,7 @@ def test_no_lie_passes(lie: str, good: KeptCertificate) -> None:
 
 
 def test_filters_that_the_level_does_not_hold_do_not_stay() -> None:
-    found = deep(long_attention, 6, False)[1]
+    found = deep(long_attention, 6, False, "energy")[1]
     check_kept(found)
     lie = group(filters=("scores",)), "filters: one is a tensor that stays whole"
     assert_refused(check_kept, lie, found)

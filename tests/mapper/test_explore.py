@@ -33,7 +33,7 @@ levels:
 """
 PATHS = ("levels.Weights.bytes", "levels.Glb.fanout.axes")
 DEEP = (
-    "explore --network mlp -a c.yaml --workers 1 --timeout 0.1 "
+    "explore --network mlp -a c.yaml --workers 1 --timeout 0.02 "
     f"--sweep {PATHS[0]}=256,512 --sweep {PATHS[1]}=4x2,8x4"
 )
 FILES = "--csv all.csv --plot front.svg --page front.html --out out"
@@ -88,13 +88,12 @@ def test_designs_whose_networks_keep_tensors(folder):
     words = f"{SWEEP} --fuse keep --gap 0.001 --wires off"
     first = json_of(f"{words} --page front.html --out out")
     assert first["designs"] == 4
-    for row in first["front"]:
-        assert 0 <= row["gap"] <= 0.0015
-        chip = Accelerator(*(row[name] for name in FIELDS))
-        kept = marl_mapper.map_network("mlp", chip, gap=0.001)
-        assert row["edp_cycles_nj"] == pytest.approx(kept.keep.value, rel=2e-3)
-        assert row["least_edp_cycles_nj"] <= kept.keep.value
-    assert any(row["edp_cycles_nj"] < kept.none.bound for row in first["front"])
+    assert all(0 <= row["gap"] <= 0.0015 for row in first["front"])
+    row = first["front"][0]
+    chip = Accelerator(*(row[name] for name in FIELDS))
+    kept = marl_mapper.map_network("mlp", chip, gap=0.001)
+    assert row["edp_cycles_nj"] == pytest.approx(kept.keep.value, rel=2e-3)
+    assert row["least_edp_cycles_nj"] <= kept.keep.value < kept.none.bound
     assert json_of(words) == first
     found = json_of(f"{words} -o latency,energy,area --draw nsga2 --designs 3")
     assert all(row["gap"] <= 0.0015 for row in found["front"])

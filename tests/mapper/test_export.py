@@ -30,7 +30,7 @@ from mapper.export.accelforge_files import arch_nodes, mapping_nodes
 from mapper.export.chip_stores import ChipStores
 from mapper.export.export_files import PROGRAMS, TOOLS, files_for
 from mapper.export.export_source import ExportSource
-from mapper.export.loop_nest import ExportError, loop_nest
+from mapper.export.loop_nest import loop_nest
 from mapper.export.timeloop_files import mapping as timeloop_mapping
 from mapper.export.zigzag_files import spatial_loops, temporal_loops
 
@@ -123,10 +123,8 @@ ROWS = replace(MAPPING, tiles=(MAPPING.tiles[0], {**MAPPING.tiles[1], "Y": 1}))
 
 
 @pytest.mark.parametrize("tool", [tool for tool in GENERAL if tool != "maestro"])
-def test_a_mapping_that_does_not_fit_is_refused_even_where_no_tile_is_held_twice(tool):
-    with pytest.raises(ExportError, match=r"infeasible on this chip.*limit 24 B"):
-        files_for(tool, ExportSource(LAYER, EYERISS, MAPPING))
-    once = Accelerator(16, 512, 2000, 16, 4)  # fits where L2 holds each tile once
+def test_a_mapping_that_fits_where_no_tile_is_held_twice_is_taken(tool):
+    once = Accelerator(16, 512, 2000, 16, 4)
     assert load("exact").evaluate(LAYER, once, MAPPING).infeasible is not None
     assert files_for(tool, ExportSource(LAYER, once, MAPPING))
 
@@ -259,8 +257,6 @@ def test_units_that_share_nothing():
     entry = DEEP_MAPPING.entries[0]
     alone = replace(entry, parallel=(Spread("C", 4, 0), Spread("K", 4, 1)))
     mapping = ChainMapping((alone, *DEEP_MAPPING.entries[1:]))
-    with pytest.raises(ExportError, match=r"along C on axis 0 do not share output.*accelforge"):
-        files_for("zigzag", ExportSource(LAYER, DEEP, mapping))
     nest = loop_nest(LAYER, DEEP, mapping)
     nodes = {node.name: node for node in arch_nodes(nest, ChipStores(nest))}
     axes = nodes["GlobalBuffer_units"].spatial
@@ -271,8 +267,6 @@ def test_a_memory_that_stands_twice():
     first, *others = DEEP_MAPPING.entries
     kept = Entry("GlobalBuffer", {}, keeps=frozenset({"input"}))
     twice = ChainMapping((kept, replace(first, keeps=frozenset({"output"})), *others))
-    with pytest.raises(ExportError, match="GlobalBuffer stands 2 times"):
-        files_for("timeloop", ExportSource(LAYER, DEEP, twice))
     nodes = mapping_nodes(nest := loop_nest(LAYER, DEEP, twice), ChipStores(nest))
     stays = [node.tensors for node in nodes if getattr(node, "component", "") == "GlobalBuffer"]
     assert stays == [["I"], ["O"]]

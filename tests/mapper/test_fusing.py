@@ -1,5 +1,7 @@
 """Fused layers: tilings beside their execution, optima beside brute force."""
 
+import itertools
+import json
 import math
 import os
 import re
@@ -23,10 +25,8 @@ from mapper.fusing.fused_group import groups_of
 from mapper.fusing.fused_network import FusedProblem
 from mapper.staying.stay_proof import StayProof
 from mapper.staying.stay_schedule import Groups, schedule
-from marl_mapper import LibraryError
 from tests.mapper.commands import json_of, printed, refused
-from tests.mapper.small_networks import deep_setting, random_tiling
-from tests.mapper.test_search_kept import NET
+from tests.mapper.small_networks import CHAIN, TILES, deep_setting, random_tiling
 
 
 def test_tilings_compute_and_hold_what_their_execution_does() -> None:
@@ -74,38 +74,8 @@ def test_a_group_may_be_cheaper_than_its_nodes() -> None:
     assert len(found.stays) == 4
 
 
-CHAIN = """
-sources: {image: [1, 2, 24, 24]}
-layers:
-  - {name: wide, kind: conv, K: 12, C: 2, Y: 24, X: 24, R: 1, S: 1, inputs: [image]}
-  - {name: deep, kind: dsconv, C: 12, Y: 24, X: 24, R: 3, S: 3, inputs: [wide]}
-  - {name: narrow, kind: conv, K: 2, C: 12, Y: 22, X: 22, R: 1, S: 1, inputs: [deep]}
-"""
-
-
-TILES = "search --network net.yaml -o energy --fuse tiles --workers 1 --l2-bytes 2000"
-
-
-@pytest.fixture(scope="module")
-def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, str]:
-    """The answer for a chain as JSON and as text, and its page."""
-    place = tmp_path_factory.mktemp("chain")
-    (place / "net.yaml").write_text(CHAIN, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(place)
-        found, text = json_of(f"{TILES} --out out"), printed(f"{TILES} --out out")
-    return found, text, (place / "out/report.html").read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def folder(folder: Path) -> Path:
-    (folder / "net.yaml").write_text(CHAIN, encoding="utf-8")
-    return folder
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_chain_is_fused_where_its_tensors_do_not_fit(answer: tuple[Any, str, str]) -> None:
-    found, text, page = answer
+def test_a_chain_is_fused_where_its_tensors_do_not_fit(fused_chain: Path) -> None:
+    found = json.loads((fused_chain / "out/network.json").read_text(encoding="utf-8"))
     tiles, keep, none = found["tiles"], found["keep"], found["none"]
     assert tiles["energy_nj"] < keep["energy_nj"] <= none["energy_nj"]
     assert tiles["gap"] <= 0.01
@@ -116,25 +86,19 @@ def test_a_chain_is_fused_where_its_tensors_do_not_fit(answer: tuple[Any, str, s
         parts = node["fused"]["parts"]
         assert sum(part["count"] for part in parts) <= node["fused"]["tiles"]
         assert all(part["mapping"] for part in parts)
-    assert "of group 0" in page
+    assert "of group 0" in (fused_chain / "out/report.html").read_text(encoding="utf-8")
+    said = (fused_chain / "said.txt").read_text(encoding="utf-8")
+    assert "3 layers are fused in 1 group;" in " ".join(said.split())
+
+
+def test_the_library_answers_alike(fused_chain: Path) -> None:
     small = replace(load_chip("edge"), l2_bytes=2000)
     again = marl_mapper.map_network("net.yaml", small, "energy", fuse="tiles")
-    assert again.best.value == tiles["value"]
-    assert "3 layers are fused in 1 group;" in " ".join(text.split())
-
-
-def test_the_library_answers_and_refuses(folder: Path) -> None:
-    (folder / "net.yaml").write_text(NET, encoding="utf-8")
-    found = marl_mapper.map_network("net.yaml", "edge", "energy", fuse="tiles")
-    assert found.tiles is not None
-    assert found.best.value <= found.keep.value
-    with pytest.raises(LibraryError, match="fuse: got 'all', expected keep or tiles"):
-        marl_mapper.map_network("net.yaml", fuse="all")
-    for options, says in (
-        ("--set l2_bytes=null", "--fuse tiles: L2 has no capacity"),
-        ("--inputs 4 --certificate net.cert", "--inputs 4: filters stay with --fuse keep, not"),
-    ):
-        assert says in refused(f"search --network net.yaml --fuse tiles {options}")
+    found = json.loads((fused_chain / "out/network.json").read_text(encoding="utf-8"))
+    assert again.tiles is not None
+    assert again.best.value == found["tiles"]["value"]
+    words = "search --network net.yaml --fuse tiles --set l2_bytes=null"
+    assert "--fuse tiles: L2 has no capacity" in refused(words)
 
 
 TURNED = """
@@ -188,30 +152,28 @@ def test_shapes_of_a_group_meet(network: str) -> None:
                 assert least <= graph.nodes[place + before].elements <= most
 
 
-@pytest.mark.parametrize("when", ["proof", "look"])
-@pytest.mark.usefixtures("folder")
-def test_ctrl_c_is_gone_on_from(
-    answer: tuple[Any, str, str], monkeypatch: pytest.MonkeyPatch, when: str
-) -> None:
-    cls, name = {"proof": (StayProof, "run"), "look": (FusedProblem, "look")}[when]
-    plain, calls = getattr(cls, name), []
-
-    def stopped(*given: Any) -> Any:
-        calls.append(given)
-        if len(calls) == (2 if when == "proof" else 1):
-            os.kill(os.getpid(), signal.SIGINT)
-        return plain(*given)
-
+def test_ctrl_c_is_gone_on_from(fused_chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the second proof, and then in the first look at what is fused."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job's may be ignored
-    with monkeypatch.context() as patched:
-        patched.setattr(cls, name, stopped)
-        assert "stopped; to go on: " in refused(f"{TILES} --json --store part.sqlite", code=1)
+    for cls, name, number in ((StayProof, "run", 2), (FusedProblem, "look", 1)):
+        plain, calls = getattr(cls, name), itertools.count(1)
+
+        def stopped(*given: Any, plain: Any = plain, calls: Any = calls, at: int = number) -> Any:
+            if next(calls) == at:
+                os.kill(os.getpid(), signal.SIGINT)
+            return plain(*given)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(cls, name, stopped)
+            assert "stopped; to go on: " in refused(f"{TILES} --json --store part.sqlite", code=1)
     signal.signal(signal.SIGINT, before)
-    assert json_of(f"{TILES} --store part.sqlite") == answer[0]
+    found = json.loads((fused_chain / "out/network.json").read_text(encoding="utf-8"))
+    assert json_of(f"{TILES} --store part.sqlite") == found
 
 
 @pytest.mark.parametrize("fuse", ["keep", "tiles", "keep -o energy"])
-def test_a_network_without_a_mapping_is_no_answer(folder: Path, fuse: str) -> None:
+@pytest.mark.usefixtures("fused_chain")
+def test_a_network_without_a_mapping_is_no_answer(fuse: str) -> None:
     words = f"search --network net.yaml --workers 1 --l2-bytes 2 --fuse {fuse}"
     assert "a layer has no mapping on this chip" in refused(words, code=1)
 

@@ -56,14 +56,20 @@ def test_the_only_mapping_of_a_layer_needs_no_agents(method, chip):
     assert (found.samples, found.mapping is not None) == (1, True)
 
 
+def started(kind, config, budget):
+    """A problem with a budget, and a learner of it."""
+    counted = problem()
+    counted.start(budget)
+    rng = np.random.default_rng(0)
+    return counted, kind(counted, resolve("auto", counted), config, rng)
+
+
 def test_in_the_papers_mode_repeats_cost_samples_and_agents_see_the_last_mapping():
     from mapper.marl.paper import PaperLearner
 
     torch = pytest.importorskip("torch")
-    counted, seen = problem(), []
-    counted.start(300)
-    config = MarlConfig(mode="paper")
-    learner = PaperLearner(counted, resolve("auto", counted), config, np.random.default_rng(0))
+    counted, learner = started(PaperLearner, MarlConfig(mode="paper"), 300)
+    seen = []
     with torch.no_grad():
         learner.policies.head_bias[..., 0] += 9.0  # agents with favourites
     free, look = learner.worlds.free, []
@@ -93,10 +99,8 @@ def test_agents_learn_from_refused_draws_with_the_values_that_are_known():
     """Every draw until enough are new enters PPO: what was refused for repeating included."""
     from mapper.marl.batched import BatchedLearner
 
-    counted = problem()
-    counted.start(900)
     config = MarlConfig(surrogate=0, pretrained="none", share=1.0, policy=True)
-    learner = BatchedLearner(counted, resolve("auto", counted), config, np.random.default_rng(0))
+    counted, learner = started(BatchedLearner, config, 900)
     kept, keep = [], learner._keep
 
     def spied(choices, values):
@@ -182,10 +186,7 @@ def test_stored_assignments_are_of_other_layers_and_the_nearest_is_alike():
 def test_a_reunion_begins_with_the_bests_of_every_epoch():
     from mapper.marl.batched import BatchedLearner
 
-    counted = problem()
-    counted.start(1500)
-    config = MarlConfig(patience=3, reunion=2)
-    learner = BatchedLearner(counted, resolve("auto", counted), config, np.random.default_rng(0))
+    counted, learner = started(BatchedLearner, MarlConfig(patience=3, reunion=2), 1500)
     starts, populate = [], learner._populate
 
     def spied():

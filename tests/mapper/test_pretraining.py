@@ -1,5 +1,8 @@
 """Training the agents: that it learns, repeats, and continues where it was stopped."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 
@@ -77,48 +80,27 @@ def test_experts_are_kept_with_weights_by_their_value():
     assert weight.min() > 0
 
 
-class Desk:
-    """Runs a training here; stops it after so many steps."""
-
-    def __init__(self, folder, stop_after=None, **who):
-        self.folder, self.stop_after, self.who = folder, stop_after, who
-
-    def train(self):
-        looks = iter(range(1000))
-
-        def stopping():
-            return self.stop_after is not None and next(looks) >= self.stop_after
-
-        context = Context([].append, stopping, self.folder)
-        training = Pretraining("exact", TINY, seed=5, validation=(3, 60), **self.who)
-        return training.run(context)
+def trained(folder, stop_after=math.inf, **who):
+    """Train in a folder; it is stopped after so many steps."""
+    folder.mkdir(exist_ok=True)
+    looks = itertools.count()
+    context = Context([].append, lambda: next(looks) >= stop_after, folder)
+    return Pretraining("exact", TINY, seed=5, validation=(3, 60), **who).run(context)
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    return Desk(tmp_path_factory.mktemp("alone")).train()
-
-
-def assert_same_agents(one, other):
+def test_a_stopped_training_ends_like_one_that_was_not(tmp_path):
+    """It is stopped twice, and two workers go on with it."""
+    for stop_after in (5, 1):  # and two steps later
+        with pytest.raises(StopRun):
+            trained(tmp_path / "stopped", stop_after)
+        assert not (tmp_path / "stopped" / AGENTS).exists()
+    one = trained(tmp_path / "stopped", workers=2)
+    other = trained(tmp_path / "alone")
     mine, yours = load(one["agents"]), load(other["agents"])
     assert mine.weights.keys() == yours.weights.keys()
     assert all(np.array_equal(mine.weights[n], yours.weights[n]) for n in mine.weights)
     assert mine.card["validation"] == yours.card["validation"]
     assert mine.card["cost_model_calls"] == yours.card["cost_model_calls"] > 100
-
-
-def test_a_stopped_training_ends_like_one_that_was_not(tmp_path, alone):
-    for stop_after in (5, 1):  # and two steps later
-        with pytest.raises(StopRun):
-            Desk(tmp_path, stop_after).train()
-        assert not (tmp_path / AGENTS).exists()
-    assert_same_agents(Desk(tmp_path).train(), alone)
-
-
-def test_workers_go_on_to_the_same_agents(tmp_path, alone):
-    with pytest.raises(StopRun):
-        Desk(tmp_path, stop_after=1).train()
-    assert_same_agents(Desk(tmp_path, workers=2).train(), alone)
     assert Pretraining(workers=2).identity() == Pretraining().identity()
 
 

@@ -1,4 +1,4 @@
-"""Searches of a dear cost model through `exact`."""
+"""Searches of a dear cost model through `exact`; conformance: tests/baselines."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 pytest.importorskip("sklearn", reason="needs the extra rl")
 
 import baselines
-from baselines.conformance import SearcherConformance
 from cost_models import Accelerator, ReasonCode
 from maestro_env import Problem
 from mapper.search.correction import Correction
@@ -15,14 +14,6 @@ from tests.fake_model import FakeModel
 
 QUICK = {"pretrained": "none", "drafts": 300, "proof": False}
 LAYER = "gemm:M=16,N=24,K=32"
-
-
-class TestConformance(SearcherConformance):
-    """It is for few samples, each of which fits a model."""
-
-    name = "proxy"
-    options = QUICK | {"drafts": 100}
-    budget, tiny_budget, compared, seeds = 8, 30, 20, 1
 
 
 def searched(model, budget=24, seed=0, objective="edp", **options):

@@ -67,24 +67,15 @@ COMPARE = "compare --layers mobilenetv2.7 --objectives edp --methods random,ga -
 @pytest.mark.ray
 def test_compare_gives_the_same_on_a_head(head, tmp_path):
     address, environment = head
-    words = f"{COMPARE} --seeds 2 --format json --store"
+    words = f"{COMPARE} --seeds 1 --format json --store"
     done = mapper(environment, f"{words} {tmp_path / 'ray.sqlite'} --ray-address {address}")
     assert done.returncode == 0, done.stderr
     here = printed(f"{words} {tmp_path / 'here.sqlite'} --workers 1")
     there, here = (
         [{**run, "cpu_s": 0.0} for run in json.loads(text)] for text in (done.stdout, here)
     )
-    assert len(there) == 4
+    assert len(there) == 2
     assert there == here
-
-
-@pytest.mark.ray
-def test_the_learner_rllib_trains_on_a_head(head):
-    address, environment = head
-    words = "search --layer mobilenetv2.7 --budget 140 --learner rllib --json"
-    done = mapper(environment, f"{words} --ray-address {address}")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["samples"] == 140
 
 
 BUDGET, PART = 900, 180
@@ -114,7 +105,7 @@ def test_rllib_learns_what_the_batched_learner_learns(head, tmp_path):
     weights = torch.load(path, weights_only=True)["state"]["agents"]
     assert len(weights) == len(resolve("auto", problem()))
     address, environment = head
-    words = "search --layer mobilenetv2.7 --method marl-rllib --budget 100 --json --no-proof"
+    words = "search --layer mobilenetv2.7 --learner rllib --budget 100 --json --no-proof"
     words += " --option mode=paper --option batch=64 --ray-address auto"
     found = {**environment, "RAY_ADDRESS": address, "PYTHONHASHSEED": "77"}
     done = mapper(found, f"{words} --store {store}")

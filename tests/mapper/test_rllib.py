@@ -11,11 +11,13 @@ pytest.importorskip("torch", reason="needs the extra rllib")
 pytest.importorskip("ray", reason="needs the extra rllib")
 
 
-def test_the_papers_mode_shows_the_last_mapping_and_rewards_one_over_x():
+@pytest.mark.parametrize("mode", ["paper", "search"])
+def test_agents_see_the_last_mapping_and_get_the_modes_reward(mode):
+    """1/x in the paper's; else -1 where infeasible, and less than 1."""
     from mapper.marl.rllib import ChoosingEnv
 
     counted = problem()
-    world = ChoosingEnv(counted, resolve("auto", counted), mode="paper")
+    world = ChoosingEnv(counted, resolve("auto", counted), mode=mode)
     actions, rewards = counted.space.sample(40, 0), []
     for action in actions:
         chosen = {agent: action[columns] for agent, columns in enumerate(world.columns)}
@@ -23,7 +25,12 @@ def test_the_papers_mode_shows_the_last_mapping_and_rewards_one_over_x():
         assert len({tuple(figures) for figures in seen.values()}) == 1
         rewards.append(reward[0])
     values = counted.look(actions).values
-    np.testing.assert_allclose(rewards, np.where(np.isfinite(values), counted.bound / values, 0))
+    feasible = np.isfinite(values)
+    if mode == "paper":
+        np.testing.assert_allclose(rewards, np.where(feasible, counted.bound / values, 0))
+    else:
+        assert (np.equal(rewards, -1) == ~feasible).all()
+        assert np.max(rewards) < 1
     assert counted.samples == 40
 
 

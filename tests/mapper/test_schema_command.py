@@ -32,7 +32,7 @@ def test_the_examples_and_the_zoo_are_valid() -> None:
     validator("accelerator").validate(yaml.safe_load((EXAMPLES / "accelerator.yaml").read_text()))
     validator("layer").validate(yaml.safe_load((EXAMPLES / "layers.yaml").read_text()))
     for network in layers.networks():
-        fields = [layers.to_fields(layer) for layer in layers.network(network)]
+        fields = [layers.to_fields(layer) for layer, _ in layers.distinct(network)]
         validator("layer").validate(json.loads(json.dumps({"layers": fields})))
 
 

@@ -127,18 +127,6 @@ def test_out_holds_the_last_mapping_that_evaluates_to_the_same_cost(tmp_path: Pa
             assert cost[figure] == found["best"][figure]
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused_before_the_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: object) -> None:
-        raise AssertionError("the search began")
-
-    monkeypatch.setattr("mapper.search.search_run.SearchRun.run", never)
-    (tmp_path / "file").write_text("")
-    for folder in (tmp_path / "file", Path("/proc/self/result")):
-        assert f"--out {folder}" in refused(SEARCH, "--out", str(folder))
-
-
 def test_no_feasible_mapping_is_exit_code_1_with_the_reasons(tmp_path: Path) -> None:
     folder = tmp_path / "result"
     err = refused(SEARCH, "--l1-bytes", "1", "--out", str(folder), code=1)
@@ -190,25 +178,17 @@ def test_a_comparison_and_a_search_share_their_runs(tmp_path: Path) -> None:
     printed(f"{words} --store {store} --no-run")
 
 
-def full(*_: object) -> None:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "result")
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_a_full_disk_loses_no_result(late, tmp_path, monkeypatch):
-    """Where files are written in the end, or where a search fails after its last sample."""
+def test_a_full_disk_loses_no_result(tmp_path, monkeypatch):
+    """Where a search fails after its last sample; in the end: tests/terminal."""
     run = GeneticAlgorithm._run
 
     def failing(self: Any, problem: Problem, rng: Any) -> None:
         try:
             run(self, problem, rng)
         finally:
-            full()
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "result")
 
-    if late:
-        monkeypatch.setattr(GeneticAlgorithm, "_run", failing)
-    else:
-        monkeypatch.setattr("mapper.results.result_files.write_result", full)
+    monkeypatch.setattr(GeneticAlgorithm, "_run", failing)
     code, out, err = search("--out", str(tmp_path))
     assert code == 1
     assert "block1_project on edge: edp" in out

@@ -14,8 +14,7 @@ from mapper.staying.shape_facts import ENERGY
 from mapper.staying.stay_proof import StaySetting
 from tests.mapper.commands import json_of, printed, said
 from tests.mapper.network_brute import NetworkBrute, all_costs, prove_here
-from tests.mapper.small_networks import Small, small_attention, small_chain
-from tests.mapper.test_fusing import CHAIN
+from tests.mapper.small_networks import CHAIN, Small, small_attention, small_chain
 
 INF = float("inf")
 
@@ -79,10 +78,11 @@ def test_the_curve_of_fused_layers_is_that_of_brute_force(small: Small, seed: in
 
 
 def test_the_curve_is_printed_and_written(folder: Path) -> None:
-    (folder / "net.yaml").write_text(CHAIN, encoding="utf-8")
+    small = CHAIN.replace("24", "8").replace("22", "6")
+    (folder / "net.yaml").write_text(small, encoding="utf-8")
     words = "explore --network net.yaml --bound --l2 300,64k --workers 1"
     points = json_of(f"{words} --csv c.csv --plot c.svg")["points"]
-    image, filters, result = 2 * 24 * 24, 24 + 108 + 24, 2 * 22 * 22
+    image, filters, result = 2 * 8 * 8, 24 + 108 + 24, 2 * 6 * 6
     assert points[-1]["tiles_bytes"] == image + filters + result
     bounds = [point["tiles_bound_bytes"] for point in points]
     assert bounds == sorted(bounds, reverse=True)

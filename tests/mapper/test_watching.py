@@ -15,11 +15,9 @@ def test_every_batch_is_seen_and_an_end_is_exact():
     )
     assert seen == sorted(seen)
     assert seen[-1] == found.result.samples == 3000
-    last = found.result.improvements[-1][0]
     early = marl_mapper.map(TINY, method="random-walk", budget=3000, patience=40)
     assert early.result.samples < 3000
     assert early.result.samples - early.result.improvements[-1][0] >= 40
-    assert last >= 1
 
 
 def test_time_ends_a_search_and_a_proof():

@@ -106,8 +106,9 @@ def test_a_command_says_which_file_the_disk_had_no_room_for(words, tmp_path, mon
 
     monkeypatch.setattr(Path, "write_text", refuse)
     text = f"mapper {words} --out out"
-    code, _, err = in_process(text.format(store=tmp_path / "s.sqlite").split())
+    code, out, err = in_process(text.format(store=tmp_path / "s.sqlite").split())
     assert code == 1
+    assert ("mlp.fc3 on edge: edp" in out) == ("search" in words)
     last = err.splitlines()[-1]
     assert re.fullmatch(r"error: out/\w+\.\w+: No space left on device", last)
     assert list((tmp_path / "out").iterdir()) == []
