@@ -1,9 +1,13 @@
 """What tests of several packages share."""
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
+
+# small products are slower on more threads; torch and BLAS read it when they are loaded
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture

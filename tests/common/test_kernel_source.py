@@ -86,23 +86,24 @@ def test_two_sources_of_a_kernel_cannot_define_one_name(build: ModuleType, toy: 
     (toy / "other.py").write_text(
         "from marl_common import part\n@part\ndef weighed() -> int:\n    return 1\n"
     )
-    text = (toy / "kernel.py").read_text()
-    (toy / "kernel.py").write_text(text.replace("import numpy as np", "from toy.other import x"))
+    (toy / "kernel.py").write_text(KERNEL.replace("import numpy as np", "from toy.other import x"))
     with pytest.raises(build.KernelError, match=r"weighed is defined in toy.*rename"):
         build.translate("toy.kernel")
 
 
-def test_a_source_cannot_define_what_is_c_s(build: ModuleType, toy: Path) -> None:
-    with (toy / "kernel.py").open("a") as file:
-        file.write("@part\ndef log(value: float) -> float:\n    return value\n")
-    with pytest.raises(build.KernelError, match=r"log of toy.kernel is a name of C's too: rename"):
-        build.translate("toy.kernel")
-
-
-def test_a_constant_beside_functions_is_refused(build: ModuleType, toy: Path) -> None:
-    with (toy / "kernel.py").open("a") as file:
-        file.write("MORE = 3\n")
-    with pytest.raises(build.KernelError, match=r"kernel.py:\d+: constants belong"):
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (
+            "@part\ndef log(value: float) -> float:\n    return value\n",
+            r"log of toy.kernel is a name of C's too: rename",
+        ),
+        ("MORE = 3\n", r"kernel.py:\d+: constants belong"),  # beside functions
+    ],
+)
+def test_what_a_source_cannot_define(build: ModuleType, toy: Path, more: str, says: str) -> None:
+    (toy / "kernel.py").write_text(KERNEL + more)
+    with pytest.raises(build.KernelError, match=says):
         build.translate("toy.kernel")
 
 

@@ -33,28 +33,26 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
     ("name", "entry"),
     [
         *(("layers", entry) for entry in ENTRIES),
+        ("layers.py", "api"),
         ("marl_runs", "command"),
         ("cost_models", "environment"),
         ("baselines", "api"),
     ],
 )
-def test_a_folder_before_a_package_is_named_with_the_cure(tmp_path, name, entry):
-    (tmp_path / name).mkdir()
-    (tmp_path / name / "__init__.py").touch()
+def test_what_stands_before_a_package_is_named_with_the_cure(
+    tmp_path: Path, name: str, entry: str
+) -> None:
+    place = tmp_path / name
+    kind = "file" if place.suffix else "folder"
+    if kind == "folder":
+        place.mkdir()
+    (place if kind == "file" else place / "__init__.py").touch()
     code, errors = run(tmp_path, *ENTRIES[entry])
     assert code == (2 if entry == "command" else 1)
     *_, last = errors.splitlines()
-    assert f"{tmp_path / name} stands before the package {name!r}" in last
-    assert "Rename that folder" in last
+    assert f"{place} stands before the package {place.stem!r}" in last
+    assert f"Rename that {kind}" in last
     assert entry != "command" or errors.count("\n") == 1
-
-
-def test_a_file_is_named_too(tmp_path: Path) -> None:
-    (tmp_path / "layers.py").touch()
-    code, errors = run(tmp_path, *ENTRIES["api"])
-    assert code == 1
-    assert "layers.py stands before the package 'layers'" in errors
-    assert "Rename that file" in errors
 
 
 def test_what_a_package_does_not_need_may_stand_there(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import dataclasses
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,20 +20,10 @@ from mast.settings import make_config
 from mast.tasks import TeamWorlds, find_task
 from mast.widths import NetworkWidths
 from mpe_marl import Ring
-from tests.mast.small import SMALL
+from tests.mast.small import SMALL, trained
 from tests.programs import answer, give, in_process
 
 PARTS = Path(__file__).parents[2] / "examples" / "mast_parts"
-
-
-@cache
-def trained(config: MastConfig, steps: int = 900) -> MastTrainer:
-    """A run, which the tests share and do not change."""
-    trainer = MastTrainer(config, steps, 0, episodes=4)
-    trainer.run()
-    assert np.isfinite(float(trainer.progress.latest["loss"]))
-    assert trainer.progress.updates > 10
-    return trainer
 
 
 def loss_of(config: MastConfig) -> float:

@@ -1,7 +1,6 @@
 """Whole runs: resumed ones are uninterrupted ones, backends agree, what is kept plays the same."""
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -20,16 +19,8 @@ from mast.tasks import TeamWorlds, find_task
 from mast.tiny import CLOSE, STEPS, widths_of
 from mast.trainer import MastTrainer
 from mast.widths import NetworkWidths
-from tests.mast.small import SMALL
-
-STEPS_SMALL = 1200
-
-
-@cache
-def trained(config, seed=0, steps=STEPS_SMALL):
-    trainer = MastTrainer(config, steps, seed, episodes=8)
-    trainer.run()
-    return trainer
+from tests.mast import small
+from tests.mast.small import SMALL, trained
 
 
 def weights(trainer):
@@ -45,10 +36,10 @@ def same(one, other, **close):
 def test_a_resumed_run_is_the_uninterrupted_one_and_backends_agree(arm):
     config = replace(SMALL, arm=arm, backend="compiled", dtype="float64", sparsity=0.7)
     whole = trained(config)
-    half = MastTrainer(config, STEPS_SMALL, 0, episodes=8)
+    half = MastTrainer(config, small.STEPS, 0, episodes=4)
     while half.progress.steps < 700:
         half.step()
-    resumed = MastTrainer(config, STEPS_SMALL, 0, episodes=8)
+    resumed = MastTrainer(config, small.STEPS, 0, episodes=4)
     resumed.load_state_dict(half.state_dict())
     resumed.run()
     same(whole, resumed, rtol=0, atol=0)
@@ -81,13 +72,13 @@ def test_networks_that_are_left_dense_keep_and_cost_everything(left):
     assert kept == sum(cost.multiplied for cost in costs.values())
     whole = sum(layer.in_features * layer.out_features for _, layer in layers)
     assert learner.sparsity == pytest.approx(1 - kept / whole)
-    other = MastTrainer(config, STEPS_SMALL, 1).learner
+    other = MastTrainer(config, small.STEPS, 1).learner
     other.take_masks(learner.sparsifier.state_dict())
     assert other.sparsifier.counts() == learner.sparsifier.counts()
 
 
 def test_rewards_are_centred_only_where_episodes_cannot_end_early():
-    trainer, rewards = MastTrainer(SMALL, STEPS_SMALL), np.array([-3.0, -1.0, -1.5])
+    trainer, rewards = MastTrainer(SMALL, small.STEPS), np.array([-3.0, -1.0, -1.5])
     for part in (rewards[:1], rewards[1:]):
         trainer.moments.add(part)
     centred = (rewards - rewards.mean()) / rewards.std()

@@ -63,44 +63,44 @@ def finish_rates(store, arm, means):
     return rates.with_choice(list(rates.tried(arm, store, run=False)))
 
 
+def chosen_from(folder, found):
+    write(folder / "rates.csv", found[0], found)
+    return plan.Rates(folder / "rates.csv")
+
+
+ARM = plan.Cell("tag-3", "mast", 0.9, 0)
+
+
 def test_rates_double_until_the_mean_return_falls(tmp_path, store):
-    arm = plan.Cell("tag-3", "mast", 0.9, 0)
-    means = {0.001: 2.0, 0.002: 4.0, 0.004: 3.75, 0.008: 9.0}
-    found = finish_rates(store, arm, means)
+    found = finish_rates(store, ARM, {0.001: 2.0, 0.002: 4.0, 0.004: 3.75, 0.008: 9.0})
     rows = [(row["lr"], row["return"], row["chosen"]) for row in found]
     assert rows == [(0.001, 2.0, 0), (0.002, 4.0, 1), (0.004, 3.75, 0)]
     unended = rates.with_choice(found[:2])
     assert not any(row["chosen"] for row in unended)
-    write(tmp_path / "rates.csv", found[0], found)
-    chosen = plan.Rates(tmp_path / "rates.csv")
-    assert chosen.of(arm) == 0.002
-    assert chosen.of(replace(arm, options=("--without", "sm"))) == 0.002
-    assert chosen.of(replace(arm, task="spread-6")) is None
-    assert plan.Rates(None).of(arm) is None
+    chosen = chosen_from(tmp_path, found)
+    assert chosen.of(ARM) == 0.002
+    assert chosen.of(replace(ARM, options=("--without", "sm"))) == 0.002
+    assert chosen.of(replace(ARM, task="spread-6")) is None
+    assert plan.Rates(None).of(ARM) is None
 
 
 def test_an_algorithm_without_rates_takes_those_of_qmix(tmp_path, store):
-    arm = plan.Cell("tag-3", "mast", 0.9, 0)
-    found = finish_rates(store, arm, {0.001: 1.0, 0.002: 2.0, 0.004: 0.0})
-    other = replace(arm, algorithm="ow-qmix")
-    write(tmp_path / "rates.csv", found[0], found)
-    assert plan.Rates(tmp_path / "rates.csv").of(other) == 0.002
+    found = finish_rates(store, ARM, {0.001: 1.0, 0.002: 2.0, 0.004: 0.0})
+    other = replace(ARM, algorithm="ow-qmix")
+    assert chosen_from(tmp_path, found).of(other) == 0.002
     found += finish_rates(store, other, {0.001: 3.0, 0.002: 2.0, 0.0005: 1.0})
-    write(tmp_path / "rates.csv", found[0], found)
-    chosen = plan.Rates(tmp_path / "rates.csv")
-    assert (chosen.of(other), chosen.of(arm)) == (0.001, 0.002)
+    chosen = chosen_from(tmp_path, found)
+    assert (chosen.of(other), chosen.of(ARM)) == (0.001, 0.002)
 
 
 def test_rates_are_halved_where_a_higher_one_is_worse(tmp_path, store):
     wide = plan.Cell("tag-3", "dense+", 0.0, 0, options=("--hidden", "256"))
-    means = {0.001: 5.0, 0.002: 4.0, 0.0005: 6.0}
-    found = finish_rates(store, wide, means)
+    found = finish_rates(store, wide, {0.001: 5.0, 0.002: 4.0, 0.0005: 6.0})
     assert not any(row["chosen"] for row in found), "2.5e-4 was not tried"
     found = finish_rates(store, wide, {0.00025: 1.0})
     rows = {row["lr"]: row["chosen"] for row in found}
     assert rows == {0.001: 0, 0.002: 0, 0.0005: 1, 0.00025: 0}
-    write(tmp_path / "rates.csv", found[0], found)
-    chosen = plan.Rates(tmp_path / "rates.csv")
+    chosen = chosen_from(tmp_path, found)
     assert chosen.of(wide) == 0.0005
     assert chosen.of(plan.Cell("tag-3", "dense+", 0.0, 0)) is None
 

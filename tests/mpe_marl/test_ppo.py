@@ -137,7 +137,7 @@ def test_spread_is_learnt():
         learner=LearnerConfig("mappo", lr=2e-3, entropy=0.01, epochs=5),
     )  # fmt: skip
     made = Trainer(config, 0)
-    made.run(900)
+    made.run(450)
     assert made.history.mean(150) > np.mean(made.history.rewards[:150]) + 1.5
 
 

@@ -13,10 +13,10 @@ from mpe_marl.learners import ALGORITHMS
 from mpe_marl.learners.bank import NEVER
 
 
-def trainer(world="simple_speaker_listener", n=2, law="uniform", **learner):
+def trainer(world="simple_speaker_listener", n=2, law="uniform", continuous=False, **learner):
     config = TrainConfig(
-        world=world, n_agents=n, law=law, capacity=400, batch=32, update_every=50, warmup=100,
-        learner=LearnerConfig(hidden=16, **learner),
+        world=world, n_agents=n, law=law, continuous=continuous, capacity=400, batch=32,
+        update_every=50, warmup=100, learner=LearnerConfig(hidden=16, **learner),
     )  # fmt: skip
     return Trainer(config, 3)
 
@@ -73,11 +73,7 @@ def test_a_run_explores_own_actions_alone_and_plays_again(tmp_path, world, n):
 
 
 def test_continuous_worlds_with_roles_train():
-    config = TrainConfig(
-        world="simple_world_comm", n_agents=6, continuous=True, capacity=400, batch=32,
-        update_every=50, warmup=100, learner=LearnerConfig(hidden=16),
-    )  # fmt: skip
-    made = Trainer(config, 0)
+    made = trainer("simple_world_comm", 6, continuous=True)
     made.run(6)
     assert made.env.act_dim == 9
     assert np.isfinite(list(made.history.losses.values())).all()

@@ -1,8 +1,10 @@
 """A small model, its settings, and how it is trained."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from mst.checkpoints import FORMAT
 from mst.config import GptShape, PretrainConfig, SparseSettings
 from mst.data import Corpus
 from mst.presets import three_phases
@@ -37,6 +39,25 @@ def trained(
 ) -> Pretrainer:
     """A run of some updates, to its end or less far."""
     return train(Pretrainer(config, seed, updates, corpus, above), until)
+
+
+def continued(
+    config: PretrainConfig,
+    corpus: Corpus,
+    path: Path,
+    updates: int = 20,
+    until: int = 7,
+    above: dict[str, float] | None = None,
+) -> tuple[Pretrainer, Pretrainer]:
+    """A run to its end, and one that goes on from a checkpoint: they must be equal."""
+    straight = trained(config, corpus, updates, above=above)
+    FORMAT.save(path, trained(config, corpus, updates, until, above=above).state_dict())
+    second = Pretrainer(config, 3, updates, corpus)  # what it measures is not what counts
+    FORMAT.restore(path, second.load_state_dict)
+    train(second)
+    assert straight.losses.tolist() == second.losses.tolist()
+    assert straight.work == second.work
+    return straight, second
 
 
 OPTIONS = (

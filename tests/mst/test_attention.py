@@ -44,15 +44,12 @@ def same_with_gradients(qkv, found, expected, tolerance):
     context=st.integers(1, 200),
     window=st.integers(1, 200),
     stride=st.integers(1, 200),
-    windows=st.integers(1, 3),
-    size=st.integers(1, 5),
 )
-def test_distances_are_the_mask(pattern, context, window, stride, windows, size):
+def test_distances_are_the_mask(pattern, context, window, stride):
     window, stride = min(context, window), min(context, stride)
-    far = distances(pattern, context, window, stride)
-    qkv = drawn(windows, 2, context, size)
-    expected = masked(qkv, 2, windows, visible(pattern, context, window, stride))
-    same_with_gradients(qkv, offset_attention(qkv, 2, windows, far), expected, 1e-10)
+    apart = np.arange(context)[:, None] - np.arange(context)
+    seen = np.isin(apart, distances(pattern, context, window, stride))
+    assert (seen == visible(pattern, context, window, stride)).all()
 
 
 @settings(max_examples=15, deadline=None)

@@ -1,9 +1,11 @@
 """Checkpoints: what they hold, what they refuse, and saving a long run."""
 
 import os
+import re
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,50 +89,50 @@ def test_what_no_checkpoint_holds_is_named_when_it_is_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@dataclass
-class Counter:
-    """Counts."""
+PAGE = Path(__file__).parents[2] / "docs" / "runs.md"
+_, RESUMING = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
-    count: int = 0
+
+@dataclass
+class Trainer:
+    """Counts episodes; interrupts itself after the seventh, unless it goes on from a checkpoint."""
+
+    context: Context
+    episodes: int = 0
+    began: int = 0
+
+    def step(self) -> None:
+        self.episodes += 1
+        self.context.metric("count", self.episodes, self.episodes)
+        self.context.progress(self.episodes)
+        if (self.episodes, self.began) == (7, 0):
+            os.kill(os.getpid(), signal.SIGINT)
 
     def state_dict(self) -> dict[str, Any]:
-        return {"count": self.count}
+        return {"episodes": self.episodes}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.count = state["count"]
+        self.episodes = self.began = state["episodes"]
 
 
 @dataclass(frozen=True)
 class Long(Experiment):
-    """Counts to its budget; interrupts itself once at `stop_at`."""
+    """The one of docs/runs.md that goes on."""
 
     kind: ClassVar[str] = "long"
+    name: ClassVar[str] = "long"
     continues: ClassVar[bool] = True
     seed: int = 0
     budget: int = 20
-    stop_at: int = 7
-
-    @property
-    def name(self) -> str:
-        return "long"
 
     def spec(self) -> Mapping[str, Any]:
         return {}
 
     def run(self, context: Context) -> Mapping[str, Any]:
-        counter = Counter()
-        autosave = Autosave(context, counter, CheckpointFormat("counter", 1))
-        first = autosave.resume()
-        context.rewind(counter.count)
-        while counter.count < self.budget:
-            counter.count += 1
-            context.metric("count", counter.count, counter.count)
-            context.progress(counter.count)
-            if counter.count == self.stop_at and not first:
-                os.kill(os.getpid(), signal.SIGINT)
-            autosave.tick()
-        autosave.finish()
-        return {"samples": self.budget, "resumed": first}
+        trainer = Trainer(context)
+        names = {"Autosave": Autosave, "CheckpointFormat": CheckpointFormat}
+        exec(RESUMING, {**names, "context": context, "trainer": trainer, "self": self})
+        return {"samples": self.budget, "began": trainer.began}
 
 
 def test_a_stopped_run_goes_on_where_it_was(tmp_path):
@@ -138,9 +140,9 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
         assert run_all([Long()], store, reporter=SilentReporter()).interrupted == ["long"]
         assert store.run(1).samples == 7
         (saved,) = tmp_path.rglob("checkpoint.pt")
-        assert CheckpointFormat("counter", 1).load(saved) == {"count": 7}
+        assert CheckpointFormat("training", 1).load(saved) == {"episodes": 7}
         assert run_all([Long()], store, reporter=SilentReporter()).finished == ["long"]
-        assert store.run(1).result["resumed"]
+        assert store.run(1).result["began"] == 7
         assert store.metrics(1, "count")[0].tolist() == list(range(1, 21))
         assert not saved.exists()
 

@@ -56,16 +56,15 @@ def store(tmp_path):
         yield opened
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_runs_are_recorded_and_kept(store, workers):
+def test_runs_are_recorded_and_kept(store):
     walks = [Walk(seed) for seed in range(4)]
-    first = quiet(walks, store, workers=workers)
+    first = quiet(walks, store, workers=2)
     assert sorted(first.finished) == sorted(walk.name for walk in walks)
     before = content(store)
     with Store.open() as alone:
         quiet(walks, alone)
         assert content(alone) == before  # workers do not change samples
-    second = quiet([*walks, Walk(9)], store, workers=workers)
+    second = quiet([*walks, Walk(9)], store)
     assert (len(second.kept), second.finished) == (4, [Walk(9).name])
     assert second.keys == [walk.identity().key for walk in [*walks, Walk(9)]]
     assert before.items() <= content(store).items()
@@ -78,43 +77,32 @@ def test_runs_are_recorded_and_kept(store, workers):
         assert run.wall_s > 0
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_one_bad_run_does_not_stop_the_others(store, workers):
+def test_one_bad_run_does_not_stop_the_others(store, tmp_path):
+    """It raises, has a result that is no JSON, or kills its worker: once, or always."""
     bad = [Walk(1, trouble="raise"), Walk(2, trouble="object")]
-    summary = quiet([*bad, Walk(3)], store, workers=workers)
-    assert summary.finished == [Walk(3).name]
+    once, always = (
+        Walk(seed, trouble=trouble, marker=str(tmp_path / trouble))
+        for seed, trouble in ((7, "die once"), (8, "die"))
+    )
+    summary = quiet([once, always, *bad, Walk(3)], store, workers=2, retries=1)
+    assert sorted(summary.finished) == [Walk(3).name, once.name]
     errors = dict(summary.failed)
-    assert errors[bad[0].name] == "RuntimeError: the toy broke"
-    assert "TypeError" in errors[bad[1].name]
-    broken = next(run for run in store.runs() if run.seed == 1)
-    assert broken.status is RunStatus.FAILED
-    assert "Traceback" in broken.error
-    assert broken.samples == 40  # kept up to the failure
-    assert broken.result == {"so far": 40}
-    again = quiet(bad[:1], store)
-    assert len(again.failed) == 1  # tried again
-    assert store.run(broken.id).attempt == 2
-
-
-def test_a_killed_workers_run_is_done_again_and_counted_once(store, tmp_path):
-    walks = [Walk(seed) for seed in range(3)]
-    killed = Walk(7, trouble="die once", marker=str(tmp_path / "died"))
-    summary = quiet([killed, *walks], store, workers=2)
-    assert (tmp_path / "died").exists()
-    assert len(summary.finished) == 4
-    run = next(run for run in store.runs() if run.seed == 7)
+    assert errors[always.name] == "its worker process ended with exit code -9, 2 times"
+    run = next(run for run in store.runs() if run.seed == once.seed)
     assert run.attempt == 2
-    assert store.samples(run.id)[1].size == run.samples == 50
+    assert store.samples(run.id)[1].size == run.samples == 50  # counted once
     with Store.open() as calm:
-        quiet([Walk(7)], calm)
+        quiet([Walk(once.seed)], calm)
         np.testing.assert_array_equal(calm.samples(1)[0], store.samples(run.id)[0])
-
-
-def test_a_run_that_always_kills_its_worker_fails(store, tmp_path):
-    deadly = Walk(7, trouble="die", marker=str(tmp_path / "died"))
-    summary = quiet([deadly, Walk(1), Walk(2)], store, workers=2, retries=1)
-    assert summary.failed == [(deadly.name, "its worker process ended with exit code -9, 2 times")]
-    assert len(summary.finished) == 2
+    for attempt in (1, 2):
+        assert errors[bad[0].name] == "RuntimeError: the toy broke"
+        assert "TypeError" in errors[bad[1].name]
+        broken = next(run for run in store.runs() if run.seed == bad[0].seed)
+        assert (broken.status, broken.attempt) == (RunStatus.FAILED, attempt)
+        assert "Traceback" in broken.error
+        assert broken.samples == 40  # kept up to the failure
+        assert broken.result == {"so far": 40}
+        errors = dict(quiet(bad, store).failed)  # tried again, in this process
 
 
 def test_two_runners_share_the_work_and_wait_for_each_other(tmp_path):
@@ -190,10 +178,9 @@ def wait_for(path: Path, finished: int = 0, begun: int = 0) -> None:
     raise AssertionError(f"never saw {finished} finished runs and {begun} begun")
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_interrupt_keeps_what_was_recorded(tmp_path, workers):
+def test_interrupt_keeps_what_was_recorded(tmp_path):
     path = tmp_path / "runs.sqlite"
-    process = start(path, runs=100, pause=0.1, workers=workers)
+    process = start(path, runs=100, pause=0.1, workers=2)
     wait_for(path, finished=1)
     time.sleep(0.25)
     process.send_signal(signal.SIGINT)
@@ -203,18 +190,16 @@ def test_interrupt_keeps_what_was_recorded(tmp_path, workers):
     assert "interrupted" in text
     with Store.open(path) as store:
         stopped = store.runs(status="interrupted")
-        assert 1 <= len(stopped) <= workers
+        assert 1 <= len(stopped) <= 2
         assert store.runs(status="running") == []
         for run in stopped:
             assert run.samples == store.samples(run.id)[1].size
         assert any(0 < run.samples < 60 for run in stopped)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_kill_and_resume_equals_uninterrupted(tmp_path, workers):
+def test_kill_and_resume_equals_uninterrupted(tmp_path):
     path = tmp_path / "killed.sqlite"
-    process = start(path, runs=8, pause=0.03, workers=workers)
+    process = start(path, runs=8, pause=0.03, workers=2)
     wait_for(path, finished=2)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
@@ -223,7 +208,7 @@ def test_kill_and_resume_equals_uninterrupted(tmp_path, workers):
         assert 2 <= len(finished) < 8
     with Store.open(path) as store, Store.open() as whole:
         for one in (store, whole):
-            quiet([Walk(seed, budget=60) for seed in range(8)], one, workers=workers)
+            quiet([Walk(seed, budget=60) for seed in range(8)], one)
         assert content(store) == content(whole)
         assert len(content(store)) == 8
         after = {run.key: run.ended for run in store.runs()}
@@ -264,15 +249,13 @@ def test_bars_show_runs(store):
 @pytest.mark.ray
 def test_ray_gives_the_same_and_repeats_lost_runs(store, tmp_path):
     pytest.importorskip("ray", reason="needs the extra rllib")
-    walks = [Walk(seed) for seed in range(3)]
     killed = Walk(7, trouble="die once", marker=str(tmp_path / "died"))
-    summary = quiet(
-        [killed, Walk(8, trouble="raise"), *walks], store, workers=2, ray_address="local"
-    )
-    assert len(summary.finished) == 4
+    walks = [killed, Walk(8, trouble="raise"), Walk(0)]
+    summary = quiet(walks, store, workers=1, ray_address="local")
+    assert sorted(summary.finished) == [Walk(0).name, killed.name]
     assert summary.failed == [("walk seed 8", "RuntimeError: the toy broke")]
     with Store.open(tmp_path / "here.sqlite") as here:
-        quiet([killed, Walk(8, trouble="raise"), *walks], here)
+        quiet(walks, here)
         assert content(store) == content(here)
 
 

@@ -28,6 +28,13 @@ SIZES = ((10, 7), (9, 10), (5, 9))
 """Outputs and inputs of the layers."""
 
 
+def perceptron() -> torch.nn.Sequential:
+    """Three plain layers of 16 features to 3."""
+    torch.manual_seed(1)
+    first, second, last = (torch.nn.Linear(*size) for size in ((16, 24), (24, 24), (24, 3)))
+    return torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
+
+
 class Net(torch.nn.Module):
     """Three layers, the first two with ReLU."""
 

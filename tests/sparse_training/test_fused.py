@@ -1,4 +1,4 @@
-"""GELU and attention to keys at given distances, against torch."""
+"""GELU, layer norms and attention to keys at given distances, against torch."""
 
 import math
 
@@ -8,14 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from sparse_training import gelu, offset_attention
+from sparse_training import gelu, layer_norm, offset_attention
 from tests.sparse_training.nets import refuses
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 
 
-def same(a: Tensor, b: Tensor) -> bool:
-    return bool((a - b).abs().max() <= TOLERANCE[a.dtype] * max(1.0, b.abs().max().item()))
+def same(mine: Tensor, theirs: Tensor, above: Tensor, given: list[Tensor]) -> None:
+    """Values and gradients are equal to rounding."""
+    pairs = [[y, *torch.autograd.grad(y, given, above)] for y in (mine, theirs)]
+    for a, b in zip(*pairs, strict=True):
+        assert (a - b).abs().max() <= TOLERANCE[a.dtype] * max(1.0, b.abs().max().item())
 
 
 @settings(max_examples=20, deadline=None)
@@ -26,10 +29,7 @@ def test_gelu_is_torch_s_with_its_gradient(count, scale, dtype, seed):
     generator = torch.Generator().manual_seed(seed)
     x = (scale * torch.randn(count, generator=generator, dtype=dtype)).requires_grad_()
     above = torch.randn(count, generator=generator, dtype=dtype)
-    mine, theirs = gelu(x), torch.nn.functional.gelu(x, approximate="tanh")
-    slopes = [torch.autograd.grad(y, x, above)[0] for y in (mine, theirs)]
-    assert same(mine, theirs)
-    assert same(slopes[0], slopes[1])
+    same(gelu(x), torch.nn.functional.gelu(x, approximate="tanh"), above, [x])
 
 
 def test_gelu_of_what_is_no_number_is_none() -> None:
@@ -51,7 +51,7 @@ def test_gelu_of_what_is_no_number_is_none() -> None:
 def test_attention_is_a_softmax_over_the_keys_at_the_offsets(
     context, heads, size, windows, dtype, data
 ):
-    others = data.draw(st.sets(st.integers(1, context - 1), max_size=12)) if context > 1 else set()
+    others = data.draw(st.sets(st.integers(1, context - 1), max_size=40)) if context > 1 else set()
     offsets = [0, *sorted(others)]
     generator = torch.Generator().manual_seed(context)
     shape = (3 * heads * size, windows * context)
@@ -63,15 +63,29 @@ def test_attention_is_a_softmax_over_the_keys_at_the_offsets(
     scores = torch.einsum("hdwt,hdwu->hwtu", q, k) / math.sqrt(size)
     shares = scores.masked_fill(hidden, -math.inf).softmax(-1)
     expected = torch.einsum("hwtu,hdwu->hdwt", shares, v).reshape(above.shape)
-    found = offset_attention(qkv, heads, windows, offsets)
-    slopes = [torch.autograd.grad(y, qkv, above)[0] for y in (found, expected)]
-    assert same(found, expected)
-    assert same(slopes[0], slopes[1])
+    same(offset_attention(qkv, heads, windows, offsets), expected, above, [qkv])
 
 
 def test_large_scores_do_not_overflow() -> None:
     qkv = 1e4 * torch.randn(6, 40, generator=torch.Generator().manual_seed(0))
     assert offset_attention(qkv, 1, 1, [0, 3, 7]).isfinite().all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(8, 40), st.integers(1, 600), st.booleans(), st.sampled_from(list(TOLERANCE)),
+    st.integers(0, 99),
+)  # fmt: skip
+def test_layer_norm_is_torch_s_with_its_gradients(features, rows, bias, dtype, seed):
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator, dtype=dtype)
+
+    x = (3 + draw(features, rows)).requires_grad_()
+    weights = [draw(features).requires_grad_() for _ in range(1 + bias)]
+    theirs = torch.nn.functional.layer_norm(x.t(), (features,), *weights).t()
+    same(layer_norm(x, *weights), theirs, draw(features, rows), [x, *weights])
 
 
 def test_wrong_input() -> None:
@@ -80,5 +94,8 @@ def test_wrong_input() -> None:
     refuses(r"offset_attention of torch\.float16", offset_attention, half, 1, 1, [0])
     refuses(r"expected \(3 \* heads \* size, windows", offset_attention, ones, 1, 3, [0])
     refuses("with 0 heads", offset_attention, ones, 0, 2, [0])
+    tall = torch.ones(4, 3, dtype=torch.float16)
+    refuses("expected float32 or float64", layer_norm, tall, torch.ones(4, dtype=torch.float16))
+    refuses(r"expected \(features, rows\)", layer_norm, torch.ones(3, 4), torch.ones(4))
     for offsets in ([], [1], [0, 2, 2], [0, 4]):
         refuses("expected 0 and then rising numbers b", offset_attention, ones, 1, 1, offsets)

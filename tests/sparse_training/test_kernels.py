@@ -17,6 +17,7 @@ from sparse_training.values import Form, gather, moved, scatter
 from tests.sparse_training.nets import Run, refuses
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
+DTYPES = st.sampled_from(list(TOLERANCE))
 SIZES = st.tuples(st.integers(1, 21), st.integers(1, 21), st.integers(1, 200))
 
 
@@ -29,21 +30,26 @@ def kept_units(data: st.DataObject, shape: tuple[int, int], unit: str) -> Struct
     return Structure(shape, whole.unit, torch.nonzero(mask).reshape(-1).numpy())
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    SIZES, st.sampled_from(["free", "block4"]), st.sampled_from(list(TOLERANCE)), st.booleans(),
-    st.booleans(), st.data(),
-)  # fmt: skip
-def test_products_are_those_of_autograd(sizes, unit, dtype, relu, bias, data):
-    outputs, inputs, rows = sizes
-    structure = kept_units(data, (outputs, inputs), unit)
-    generator = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
+def sparse_layer(
+    data: st.DataObject, inputs: int, outputs: int, dtype: torch.dtype, seed: int
+) -> SparseLinear:
     layer = SparseLinear(
-        inputs, outputs, bias=bias, layout="columns", activation="relu" if relu else None,
-        backend="compiled", dense_above=2.0, generator=generator, dtype=dtype,
+        inputs, outputs, bias=data.draw(st.booleans()),
+        activation=data.draw(st.sampled_from([None, "relu"])), layout="columns", backend="compiled",
+        dense_above=2.0, generator=torch.Generator().manual_seed(seed), dtype=dtype,
     )  # fmt: skip
-    layer.set_structure(structure)
+    unit = data.draw(st.sampled_from(["free", "block4"]))
+    layer.set_structure(kept_units(data, (outputs, inputs), unit))
+    return layer
+
+
+@settings(max_examples=40, deadline=None)
+@given(SIZES, DTYPES, st.integers(0, 99), st.data())
+def test_products_are_those_of_autograd(sizes, dtype, seed, data):
+    outputs, inputs, rows = sizes
+    layer = sparse_layer(data, inputs, outputs, dtype, seed)
     assert layer.packed
+    generator = torch.Generator().manual_seed(seed)
     x = torch.randn(inputs, rows, generator=generator, dtype=dtype, requires_grad=True)
     above = torch.randn(outputs, rows, generator=generator, dtype=dtype)
     y = layer(x)
@@ -54,10 +60,10 @@ def test_products_are_those_of_autograd(sizes, unit, dtype, relu, bias, data):
     if layer.bias is not None:
         dense = dense + layer.bias.unsqueeze(1)
     # of sums near 0 the backends may disagree on the sign: the ReLU of ours decides for both
-    dense = torch.where(y > 0, dense, 0) if relu else dense
+    dense = torch.where(y > 0, dense, 0) if layer.activation else dense
     others = [] if layer.bias is None else [layer.bias]
     expected = list(torch.autograd.grad(dense, [x, weight, *others], above))
-    expected[1] = gather(expected[1], structure)
+    expected[1] = gather(expected[1], layer.structure)
     assert torch.allclose(y, dense, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
     for a, b in zip(found, expected, strict=True):
         assert torch.allclose(a, b, rtol=TOLERANCE[dtype], atol=10 * TOLERANCE[dtype])

@@ -13,10 +13,9 @@ from safetensors.torch import load_file
 
 from sparse_training import SparseLinear, Sparsifier, SparsityConfig, Structure
 from tests.sparse_training.nets import refuses
-from tests.sparse_training.test_kernels import SIZES, kept_units
+from tests.sparse_training.test_kernels import DTYPES, SIZES, kept_units
 
 LAYERS = Path(__file__).parents[1] / "fixtures" / "v0_2" / "layers.safetensors"
-DTYPES = st.sampled_from([torch.float32, torch.float64])
 
 
 def packed_layer(layout: str = "rows", unit: str = "free", **options: object) -> SparseLinear:

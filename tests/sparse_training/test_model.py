@@ -18,7 +18,7 @@ from sparse_training import (  # fmt: skip
     densify,
     sparsify,
 )
-from tests.sparse_training.nets import refuses
+from tests.sparse_training.nets import perceptron, refuses
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "sgd": lambda given: torch.optim.SGD(given, 0.05, momentum=0.9),
@@ -29,15 +29,6 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "adagrad": lambda given: torch.optim.Adagrad(given, 0.05),
     "sparse": lambda given: SparseAdam(given, 0.01),
 }
-
-
-def perceptron(inputs: int = 16, hidden: int = 24, outputs: int = 3) -> nn.Sequential:
-    """Three layers."""
-    torch.manual_seed(1)
-    return nn.Sequential(
-        nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
-        nn.Linear(hidden, outputs),
-    )  # fmt: skip
 
 
 def learn(
@@ -287,7 +278,7 @@ class Tied(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.embedding = nn.Embedding(9, 16)
-        self.body = perceptron(16)
+        self.body = perceptron()
         self.head = nn.Linear(16, 9)
         self.head.weight = self.embedding.weight
         self.last = nn.Linear(9, 9)

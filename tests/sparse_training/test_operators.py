@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from sparse_training import MaskSchedule, SparseLinear, Sparsifier, SparsityConfig, sparsify
-from tests.sparse_training.nets import refuses
+from tests.sparse_training.nets import perceptron, refuses
 
 PRODUCT = torch.ops.sparse_training.product.default
 GRADIENTS = torch.ops.sparse_training.product_gradients.default
@@ -23,9 +23,8 @@ def layer_of(unit: Any, dtype: torch.dtype = torch.float32, **options: Any) -> S
 
 
 CASES = [
-    ("free", torch.float32, True, True), ("block4", torch.float64, True, True),
-    ("free", torch.float64, False, True), ("block4", torch.float32, False, True),
-    ("free", torch.float32, True, False), ("block4", torch.float64, True, False),
+    ("free", torch.float32, True, True), ("block4", torch.float64, True, False),
+    ("free", torch.float64, False, False), ("block4", torch.float32, False, True),
 ]  # fmt: skip
 """Arguments of both operators: units, types, layouts, with and without what is optional."""
 
@@ -84,16 +83,6 @@ def test_what_does_not_fit_is_refused() -> None:
     refuses("no second derivative", slope.sum().backward)
 
 
-def model_of(dtype: torch.dtype = torch.float32) -> torch.nn.Sequential:
-    """Three layers, drawn from a seed."""
-    torch.manual_seed(4)
-    sizes = (20, 24, 16, 5)
-    parts = []
-    for inputs, outputs in itertools.pairwise(sizes):
-        parts += [torch.nn.Linear(inputs, outputs, dtype=dtype), torch.nn.ReLU()]
-    return torch.nn.Sequential(*parts[:-1])
-
-
 def results(call: Callable[[Tensor], Tensor], model: torch.nn.Module, x: Tensor) -> list[Tensor]:
     """Outputs, and gradients of input and parameters."""
     given = x.clone().requires_grad_()
@@ -101,16 +90,16 @@ def results(call: Callable[[Tensor], Tensor], model: torch.nn.Module, x: Tensor)
     return [y, *torch.autograd.grad(y.square().sum(), [given, *model.parameters()])]
 
 
-@pytest.mark.parametrize(
-    ("backend", "dtype"), [("compiled", torch.float64), ("masked", torch.float32)]
-)
-def test_a_compiled_model_is_the_eager_one(backend: Any, dtype: torch.dtype) -> None:
+def test_a_compiled_model_is_the_eager_one() -> None:
+    """Of both backends: inductor, which is slow, translates one model for all numbers of rows."""
     torch._dynamo.reset()
-    model = model_of(dtype)
-    sparsify(model, 0.7, backend=backend)
-    program = torch.compile(model, fullgraph=True)
+    model = perceptron()
+    model[0] = SparseLinear(16, 24, backend="compiled")
+    model[2] = SparseLinear(24, 24, layout="rows")
+    Sparsifier({"0": model[0], "2": model[2]}, SparsityConfig(0.7)).attach()
+    program = torch.compile(model, fullgraph=True, dynamic=True)
     for rows in (6, 33):
-        x = torch.randn(rows, 20, dtype=dtype)
+        x = torch.randn(rows, 16)
         for one, other in zip(results(program, model, x), results(model, model, x), strict=True):
             torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)
 
@@ -119,8 +108,7 @@ def test_a_compiled_model_is_the_eager_one(backend: Any, dtype: torch.dtype) -> 
     ("growth", "backend", "first", "dynamic"),
     [
         ("rigl", "compiled", None, True), ("rigl", "compiled", 0.0, None),
-        ("set", "compiled", 0.2, None), ("set", "compiled", 0.0, True),
-        ("rigl", "masked", 0.2, True), ("rigl", "masked", None, None),
+        ("set", "compiled", 0.2, None), ("rigl", "masked", 0.2, True),
     ],
 )  # fmt: skip
 def test_topology_steps_recompile_at_most_once(growth, backend, first, dynamic):
@@ -128,7 +116,7 @@ def test_topology_steps_recompile_at_most_once(growth, backend, first, dynamic):
     from torch._dynamo.testing import CompileCounterWithBackend  # dear to import
 
     torch._dynamo.reset()
-    model, generator = model_of(), torch.Generator().manual_seed(0)
+    model, generator = perceptron(), torch.Generator().manual_seed(0)
     config = SparsityConfig(0.7, growth=growth, every=3)
     schedule = MaskSchedule(end=30, first_sparsity=first, reach=0 if first is None else 18)
     masks = sparsify(model, config, schedule=schedule, backend=backend)
@@ -138,7 +126,7 @@ def test_topology_steps_recompile_at_most_once(growth, backend, first, dynamic):
     program = torch.compile(model, backend=counter, fullgraph=True, dynamic=dynamic)
     after_step, kept = [0], set()
     for update in range(24):
-        x = torch.randn(8 + update if dynamic else 8, 20, generator=generator)
+        x = torch.randn(8 + update if dynamic else 8, 16, generator=generator)
         optimizer.zero_grad()
         loss = program(x).square().mean()  # is there when the next one begins
         loss.backward()
@@ -166,15 +154,15 @@ def test_compiled_before_attach_is_compiled_anew() -> None:
 
 @pytest.mark.parametrize("backend", ["compiled", "masked"])
 def test_a_frozen_model_is_exported(backend: Any) -> None:
-    model = model_of()
+    model = perceptron()
     sparsify(model, 0.7, backend=backend)
     model.eval().requires_grad_(requires_grad=False)
     rows = torch.export.Dim("rows", min=1)
-    program = torch.export.export(model, (torch.randn(6, 20),), dynamic_shapes=({0: rows},))
+    program = torch.export.export(model, (torch.randn(6, 16),), dynamic_shapes=({0: rows},))
     names = [str(node.target) for node in program.graph.nodes if node.op == "call_function"]
     assert names.count("sparse_training.product.default") == 2 * (backend == "compiled")
     for count in (1, 6, 50):
-        x = torch.randn(count, 20, requires_grad=True)
+        x = torch.randn(count, 16, requires_grad=True)
         ours, theirs = program.module()(x), model(x)
         torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
         slopes = [torch.autograd.grad(y.square().sum(), x)[0] for y in (ours, theirs)]

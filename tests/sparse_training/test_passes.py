@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from sparse_training import FusedLayers, SparseLinear, Structure
 from tests.sparse_training.nets import refuses
-from tests.sparse_training.test_kernels import kept_units
-
-UNITS = st.sampled_from(["free", "block4"])
-DTYPES = st.sampled_from([torch.float32, torch.float64])
+from tests.sparse_training.test_kernels import DTYPES, sparse_layer
 
 
 def same(found: torch.Tensor, expected: torch.Tensor, layers: list[SparseLinear]) -> None:
@@ -24,18 +21,6 @@ def same(found: torch.Tensor, expected: torch.Tensor, layers: list[SparseLinear]
     theirs = torch.autograd.grad(expected, parameters, above)
     for one, other in zip(ours, theirs, strict=True):
         assert torch.equal(one, other)
-
-
-def sparse_layer(
-    data: st.DataObject, inputs: int, outputs: int, dtype: torch.dtype, seed: int
-) -> SparseLinear:
-    layer = SparseLinear(
-        inputs, outputs, bias=data.draw(st.booleans()),
-        activation=data.draw(st.sampled_from([None, "relu"])), layout="columns", backend="compiled",
-        dense_above=2.0, generator=torch.Generator().manual_seed(seed), dtype=dtype,
-    )  # fmt: skip
-    layer.set_structure(kept_units(data, (outputs, inputs), data.draw(UNITS)))
-    return layer
 
 
 @settings(max_examples=20, deadline=None)

@@ -17,17 +17,14 @@ from sparse_training import (
     SparsityConfig,
     sparsify,
 )
+from tests.sparse_training.nets import perceptron
 
 UPDATES = 11
 
 
 def masked_model(seed: int = 5, **schedule: Any) -> tuple[torch.nn.Sequential, ModelSparsifier]:
     """A model of one draw; `seed` draws its masks."""
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(
-        torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 24), torch.nn.ReLU(),
-        torch.nn.Linear(24, 3),
-    )  # fmt: skip
+    model = perceptron()
     config = SparsityConfig(0.7, every=3)
     return model, sparsify(model, config, schedule=MaskSchedule(end=9, **schedule), seed=seed)
 
@@ -49,7 +46,6 @@ def learn(call: torch.nn.Module, ranks: range, masks: ModelSparsifier) -> None:
 
 def trained(rank: int, folder: str) -> None:
     """One of two processes; it writes what it learnt."""
-    torch.set_num_threads(1)
     group = {"init_method": f"file://{folder}/meeting", "rank": rank, "world_size": 2}
     distributed.init_process_group("gloo", **group)
     model, masks = masked_model()
