@@ -104,7 +104,7 @@ def _start(ray: Any, processors: int, folder: str) -> None:
             logging_level=logging.ERROR,
             _temp_dir=folder,
         )
-    except RuntimeError as error:
+    except Exception as error:  # Ray has no narrower class for a node that is late
         raise RayConnectionError(
             f"--ray-address local: Ray did not start here ({_first_line(error)}); "
             "free processors and memory and try again, or start a cluster with `ray start --head`"

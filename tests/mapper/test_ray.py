@@ -134,7 +134,7 @@ class StubbornRay:
         return False
 
     def init(self, **_):
-        raise RuntimeError("Timed out waiting for file gcs_server_port.\nmore")
+        raise Exception("Timed out waiting for file gcs_server_port.\nmore")
 
     def shutdown(self):
         self.ended += 1
