@@ -132,7 +132,9 @@ def _mix_gradients(
     """Gradients of :class:`CompiledMixing`; the slope of a negative ``elu`` is itself plus 1."""
     agents, (width, rows) = len(values), hidden.shape
     for_values[:] = 0
-    for_stacked[len(stacked) - 1] = above
+    offset_gradient = for_stacked[len(stacked) - 1]
+    for r in range(rows):  # an array's assignment takes Numba 3 s to compile
+        offset_gradient[r] = above[r]
     for w in range(width):
         first, last = agents * width + w, len(stacked) - 1 - width + w
         gradient, weight, unit = for_stacked[first], stacked[last], hidden[w]
