@@ -92,8 +92,8 @@ def trained(given: Any, arm: str) -> tuple[Any, ...]:
     """A run of an arm, or the step of another's model."""
     if given.device == "cuda":
         torch.cuda.reset_peak_memory_stats()
-    else:
-        Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak is this arm's
+    elif (peak := Path("/proc/self/clear_refs")).exists():  # Linux
+        peak.write_text("5")  # from now on it is this arm's
     if arm in STEPS:
         took = step_s(given.device, STEPS[arm](given))
         return *("" for _ in LEARNT), f"{1e3 * took:.1f}", memory(given)

@@ -73,7 +73,8 @@ def from_torch(module: Any, example_inputs: Sequence[Any]) -> Imported:
     modes = [(part, part.training) for part in module.modules()]
     try:
         program = torch.export.export(module.eval(), tuple(example_inputs), strict=False)
-        if any(_operator(node) in MAPPED for node in program.graph.nodes):
+        parts = [part for part in program.graph_module.modules() if hasattr(part, "graph")]
+        if any(_operator(node) in MAPPED for part in parts for node in part.graph.nodes):
             program = program.run_decompositions({})
     except Exception as error:  # whatever the module raises when it is traced
         raise ImportingError(
