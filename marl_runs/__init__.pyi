@@ -1,4 +1,5 @@
 from .apart import grouped as grouped
+from .apart import told_apart as told_apart
 from .autosave import Autosave as Autosave
 from .checkpoint import CheckpointError as CheckpointError
 from .checkpoint import CheckpointFormat as CheckpointFormat

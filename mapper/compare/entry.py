@@ -12,7 +12,7 @@ from typing import Any
 from cost_models import recorded_options
 from mapper.compare.plan import Plan
 from mapper.search.search_run import KIND, SearchRun
-from marl_runs import RunStatus, Store, StoredRun, plain
+from marl_runs import RunStatus, Store, StoredRun, plain, told_apart
 
 
 @dataclass(frozen=True)
@@ -145,41 +145,25 @@ def entries_of(runs: Sequence[StoredRun]) -> list[ComparedRun]:
     between, the case of each says what differs.
     """
     entries = [of_stored(run) for run in runs]
-    parts = [_parts(run.spec["problem"]) for run in runs]
-    alike: dict[tuple[Board, ComparedCase], list[dict[str, str]]] = {}
-    for entry, own in zip(entries, parts, strict=True):
-        alike.setdefault((entry.board, entry.case), []).append(own)
-    return [
-        replace(entry, case=_told_apart(entry.case, own, alike[entry.board, entry.case]))
-        for entry, own in zip(entries, parts, strict=True)
-    ]
+    alike: dict[tuple[Board, ComparedCase], list[int]] = {}
+    for place, entry in enumerate(entries):
+        alike.setdefault((entry.board, entry.case), []).append(place)
+    for (_, case), places in alike.items():
+        labels = told_apart([_settings(runs[place].spec["problem"]) for place in places])
+        for place, label in zip(places, labels, strict=True):
+            if label:
+                named = replace(case, layer=f"{case.layer}, {label}")
+                entries[place] = replace(entries[place], case=named)
+    return entries
 
 
-def _parts(problem: Mapping[str, Any]) -> dict[str, str]:
-    """Values of a problem by their place, but for names and the space, which a case tells."""
-    found: dict[str, str] = {}
-
-    def add(place: str, value: Any) -> None:
-        if isinstance(value, dict):
-            for name, one in value.items():
-                add(f"{place}.{name}", one)
-        elif not place.endswith("name"):
-            found[place] = _short(plain(value))
-
-    for name in ("layer", "accelerator", "limits"):
-        add(name, problem.get(name, {}))
-    add("option", recorded_options(problem))
-    return found
-
-
-def _told_apart(
-    case: ComparedCase, own: Mapping[str, str], others: Sequence[Mapping[str, str]]
-) -> ComparedCase:
-    """A case whose name has those values in which a problem differs from others of that name."""
-    places = dict.fromkeys(place for other in others for place in other)
-    differ = [p for p in places if any(other.get(p) != own.get(p) for other in others)]
-    words = [f" {place.rpartition('.')[2]}={own.get(place, 'none')}" for place in differ]
-    return replace(case, layer=case.layer + "".join(words))
+def _settings(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """What a problem is but for names, and for the space, which a case tells."""
+    parts = _nameless(problem) | {"cost_model_options": recorded_options(problem), "space": {}}
+    levels = parts["accelerator"].get("levels")
+    if isinstance(levels, list):
+        parts["accelerator"] |= {"levels": {level["name"]: level for level in levels}}
+    return parts
 
 
 def _missing(run: SearchRun, note: str) -> ComparedRun:
@@ -196,11 +180,16 @@ def fingerprint(problem: Mapping[str, Any]) -> str:
     Args:
         problem: As :meth:`ProblemSpec.to_dict` gives it.
     """
+    return hashlib.sha256(json.dumps(_nameless(problem), sort_keys=True).encode()).hexdigest()
+
+
+def _nameless(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem's JSON values without what it, its layer and its chip are called."""
     given: dict[str, Any] = plain(dict(problem))
     parts = {name: value for name, value in given.items() if not name.endswith("_name")}
     for name in ("layer", "accelerator"):
         parts[name] = {field: value for field, value in parts[name].items() if field != "name"}
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return parts
 
 
 def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, ComparedCase]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,9 @@ from cost_models import (
 )
 from layers import Layer
 from maestro_env import LevelPicture, level_pictures
-from mapper.compare.entry import ComparedCase, entries_of
+from mapper.compare.entry import ComparedCase
 from mapper.compare.summary import Summary
+from mapper.report.sources import Source
 from mapper.search.problem_spec import ProblemSpec
 from mapper.show.chain import what_limits as chain_limits
 from mapper.show.limits import slowest_part, what_limits
@@ -193,17 +194,17 @@ class BestMapping:
 
 
 def best_mappings(
-    summary: Summary, runs: Sequence[StoredRun], counts: dict[str, int]
+    summary: Summary, source: Source, counts: dict[str, int]
 ) -> dict[str, list[BestMapping]]:
     """The best mapping of every case of a board, by objective.
 
     Args:
         summary: The board's searches.
-        runs: All searches.
+        source: All searches.
         counts: How many layers of a network have the shape of the layer of that name.
     """
     best: dict[ComparedCase, StoredRun] = {}
-    for run, entry in zip(runs, entries_of(runs), strict=True):
+    for run, entry in zip(source.runs, source.entries, strict=True):
         if entry.board != summary.board or not entry.finished or entry.best is None:
             continue
         leader = best.get(entry.case)

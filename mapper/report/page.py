@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from mapper.compare.entry import Board, boards, entries_of, of_stored, optima
+from mapper.compare.entry import Board, boards, optima
 from mapper.compare.gap_proofs import library_optima
 from mapper.compare.result_tables import TextTable, make_tables
 from mapper.compare.summary import TARGET, Summary
@@ -66,7 +66,7 @@ def render(source: Source, target: float = TARGET) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.DictLoader(texts)
     )
     runs = source.runs
-    entries = entries_of(runs)
+    entries = source.entries
     known = library_optima(run.spec["problem"] for run in runs) | optima(entries)
     sections = [
         make_section(Summary(board, found, target, known), source)
@@ -113,7 +113,7 @@ def _overviews(summary: Summary, source: Source) -> Iterator[Overview]:
     """The best mappings of each objective."""
     names = [case.layer for case in summary.cases]
     counted = source.network or network_of(names)
-    for objective, found in best_mappings(summary, source.runs, counted.counts).items():
+    for objective, found in best_mappings(summary, source, counted.counts).items():
         shown = {one.name for one in found}
         cases = [case.layer for case in summary.cases if case.objective == objective]
         missing = [name for name in cases if name not in shown]
@@ -125,8 +125,8 @@ def _explored(network: str, summary: Summary, source: Source) -> list[ExploredDe
     """Explorations of this network under the same cost model with the same options."""
     used = [
         run.spec["problem"]["cost_model_options"]
-        for run in source.runs
-        if of_stored(run).board == summary.board
+        for run, entry in zip(source.runs, source.entries, strict=True)
+        if entry.board == summary.board
     ]
     return [
         one

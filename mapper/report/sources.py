@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mapper.compare.entry import ComparedRun, entries_of
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.explore_file import ExploredDesigns, explored_in
 from mapper.report.errors import ReportError as ReportError
@@ -37,6 +39,11 @@ class Source:
     stores: tuple[str, ...] = ()
     network: NetworkShapes | None = None
     explored: tuple[ExploredDesigns, ...] = ()
+
+    @cached_property
+    def entries(self) -> list[ComparedRun]:
+        """What comparisons know of each search."""
+        return entries_of(self.runs)
 
     def of_network(self, network: NetworkShapes, keys: Collection[str]) -> Source:
         """The searches with these keys only, which are those of a network."""

@@ -84,11 +84,11 @@ def test_problems_of_one_name_are_told_apart(tmp_path, monkeypatch):
                 f"--cost-model exact{options}")  # fmt: skip
     page = page_of(tmp_path)
     for words in (
-        "l1_bytes=1024 double_buffer=True",
-        "l1_bytes=1024 double_buffer=False",
-        "l1_bytes=2048 double_buffer=True",
+        "l1_bytes 1024, double_buffer true",
+        "l1_bytes 1024, double_buffer false",
+        "l1_bytes 2048, double_buffer true",
     ):
-        assert f"mlp.2 {words}" in page
+        assert f"mlp.2, {words}" in page
 
 
 def test_a_folder_of_search_results(folder, tmp_path):
