@@ -93,7 +93,8 @@ def export(
 
     check_tool(target.to)
     if source is not None and (source / RESULT).is_file():
-        _export_groups(source, target, form, [stored.run, given.layer, given.mapping])
+        others = [stored.run, given.layer, given.mapping, None if chip == NamedChip() else chip]
+        _export_groups(source, target, form, others)
         return
     found = _source(source, stored, given, chip)
     texts = files_for(target.to, found, pad=form.pad, openmp=form.openmp)
