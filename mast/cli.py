@@ -79,17 +79,15 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Train arms with the same seeds and starts: scores, intervals, who wins, and what it cost."""
-    from mast.comparing import markdown_table, random_scores, summary
+    from mast.comparing import markdown_table, named_rows, random_scores, summary
 
     running.check(markdown)
     configs = asked.cells(arms)
     runs = running.runs(configs, range(seeds))
-    random = random_scores(list(dict.fromkeys(c.task for c in configs)), configs[0].team)
+    random = random_scores([config.task for config in configs], configs[0].team)
     stored, complete = running.done(runs)
     leave_unless(complete)
-    pairs = zip(map(run_row, stored), runs, strict=True)
-    named = [{**row, "task": one.config.task, "arm": one.config.label} for row, one in pairs]
-    found = summary(named, random)
+    found = summary(named_rows(runs, map(run_row, stored)), random)
     if markdown is not None:
         write_text(markdown, markdown_table(found))
     print_result(found, as_json, show.print_comparison)
@@ -110,21 +108,14 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Do all runs of a plan that the store has not finished; a row for each configuration."""
-    from mast.costs import check_run
-    from mast.sweeping import finished_keys, list_plan, read_plan, sweep_rows, write_rows
+    from mast.sweeping import list_plan, read_plan, sweep_rows, wanted_runs, write_rows
 
     MastRunning().check(out)
     planned, store = read_plan(plan), Path(kept.store)
     if listed:
-        commands, hours, done = list_plan(planned, store)
-        for command in commands:
-            print(command)
-        tell(f"{len(commands)} runs to do, about {hours:.1f} h of processor time; {done} finished")
+        tell(list_plan(planned, store))
         return
-    keys = finished_keys(store) if collect else ()
-    runs = [one.run for one in planned if not collect or one.run.identity().key in keys]
-    for config in dict.fromkeys(one.config for one in runs):
-        check_run(config)
+    runs = wanted_runs(planned, store if collect else None)
     stored, complete = kept.done(runs)
     leave_unless(complete)
     found = sweep_rows(runs, list(map(run_row, stored)))
@@ -160,16 +151,9 @@ def resolved(asked: MastAsked) -> None:
 @app.command()
 def masks(run: RunName, store: StorePath = "mast-runs.db", as_json: AsJson = False) -> None:
     """Show a run's masks: density of each agent and layer, degrees, and how they changed."""
-    from marl_runs import Store, kept_run
-    from mast.kept import KINDS, learnt
-    from mast.masks import evolution, layer_rows
+    from mast.masks import masks_of
 
-    with Store.open(store, create=False) as opened:
-        found = kept_run(opened, run, KINDS)
-        _, state = learnt(opened.folder(found.key))
-        changes = evolution(opened, found.id)
-    rows = {"layers": layer_rows(state["learner"]), "evolution": changes}
-    print_result(rows, as_json, show.print_masks)
+    print_result(masks_of(store, run), as_json, show.print_masks)
 
 
 @app.command()
@@ -205,13 +189,9 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a finished run's agents: kept values and their places, which need no PyTorch."""
-    from marl_runs import Store, kept_run
-    from mast.exporting import SparsePolicy
-    from mast.kept import KINDS, team_file
+    from mast.kept import kept_team
 
-    with Store.open(store, create=False) as opened:
-        found = kept_run(opened, run, KINDS)
-        policy = SparsePolicy.load(team_file(opened.folder(found.key), which))
+    policy = kept_team(store, run, which)
     policy.save(out)
     tell_written([out])
     print_result([policy.sizes(out)], as_json, show.print_sizes)

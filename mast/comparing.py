@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from marl_runs import interquartile_mean, mean_interval, probability_of_improvem
 from mast.errors import MastError
 from mast.playing import random_returns
 from mast.tasks import find_task
+
+if TYPE_CHECKING:
+    from mast.experiment import ValueTraining
 
 REFERENCE = "dense+"
 """The arm whose mean return is a score of 100; random play is 0."""
@@ -28,6 +31,14 @@ def random_scores(tasks: Sequence[str], team: str | None = None) -> dict[str, fl
     return {
         name: float(random_returns(find_task(name), team).mean()) for name in dict.fromkeys(tasks)
     }
+
+
+def named_rows(runs: Iterable[ValueTraining], rows: Iterable[Mapping[str, Any]]) -> Rows:
+    """Rows of :func:`mast.running.run_row`, with the task and arm of their runs."""
+    return [
+        {**row, "task": run.config.task, "arm": run.config.label}
+        for run, row in zip(runs, rows, strict=True)
+    ]
 
 
 def summary(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marl_common import atomic_write
-from marl_runs import CheckpointFormat
+from marl_runs import CheckpointFormat, Store, kept_run
 from mast.config import MastConfig
 from mast.errors import MastError
 from mast.exporting import SparsePolicy
@@ -62,6 +62,23 @@ def team_file(folder: Path, which: str) -> Path:
             f"{', '.join(['last', *best, *kept])}. `mast train --keep-all` keeps each evaluation's."
         )
     return path
+
+
+def kept_team(store: str, run: str, which: str) -> SparsePolicy:
+    """The team of a finished run of a store.
+
+    Args:
+        store: The store.
+        run: The run's number, or how its key begins.
+        which: See :func:`team_file`.
+
+    Raises:
+        StoreError: There is no such run.
+        MastError: It has not kept this team.
+    """
+    with Store.open(store, create=False) as opened:
+        folder = opened.folder(kept_run(opened, run, KINDS).key)
+    return SparsePolicy.load(team_file(folder, which))
 
 
 def learnt(folder: Path) -> tuple[MastConfig, dict[str, Any]]:

@@ -7,9 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from marl_runs import Store
+from marl_runs import Store, kept_run
 from mast.errors import MastError
+from mast.kept import KINDS, learnt
 from sparse_training import Structure
+
+
+def masks_of(store: str, run: str) -> dict[str, Any]:
+    """Layers of a finished run of a store, and how their masks changed.
+
+    Raises:
+        StoreError: There is no such run.
+        MastError: It is dense.
+    """
+    with Store.open(store, create=False) as opened:
+        found = kept_run(opened, run, KINDS)
+        _, state = learnt(opened.folder(found.key))
+        changes = evolution(opened, found.id)
+    return {"layers": layer_rows(state["learner"]), "evolution": changes}
 
 
 def layer_rows(learner: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ import numpy as np
 from marl_common import atomic_write, not_known, read_yaml, typed
 from marl_runs import RunStatus, Store
 from mast.config import MastConfig
+from mast.costs import check_run
 from mast.errors import MastError
 from mast.experiment import ValueTraining
 from mast.running import backend_of
@@ -154,22 +155,30 @@ def _block(file: Path, given: dict[str, Any]) -> PlanBlock:
     return PlanBlock(**given)
 
 
-def list_plan(planned: Sequence[PlannedRun], store: Path) -> tuple[list[str], float, int]:
-    """What is still to do.
-
-    Returns:
-        A command a run, the processor time of all of them [h], and how many runs are finished.
-    """
-    done = finished_keys(store)
+def list_plan(planned: Sequence[PlannedRun], store: Path) -> str:
+    """Print the command of each run to do; return how many there are, and how long they take."""
+    done = _finished_keys(store)
     left = [one for one in planned if one.run.identity().key not in done]
-    return (
-        [one.command for one in left],
-        sum(o.cpu_s for o in left) / 3600,
-        len(planned) - len(left),
-    )
+    for one in left:
+        print(one.command)
+    hours, finished = sum(one.cpu_s for one in left) / 3600, len(planned) - len(left)
+    return f"{len(left)} runs to do, about {hours:.1f} h of processor time; {finished} finished"
 
 
-def finished_keys(store: Path) -> set[str]:
+def wanted_runs(planned: Sequence[PlannedRun], store: Path | None) -> list[ValueTraining]:
+    """The runs of a plan; of a store those that it has finished.
+
+    Raises:
+        MastError: One cannot be done on this machine.
+    """
+    keys = () if store is None else _finished_keys(store)
+    runs = [one.run for one in planned if store is None or one.run.identity().key in keys]
+    for config in dict.fromkeys(run.config for run in runs):
+        check_run(config)
+    return runs
+
+
+def _finished_keys(store: Path) -> set[str]:
     """Keys of the finished runs of a store, which need not be there."""
     if not store.exists():
         return set()

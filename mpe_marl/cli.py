@@ -6,7 +6,7 @@ Options of settings are written where the settings are (`mpe_marl.train_config`,
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -53,6 +53,7 @@ def train(
 ) -> None:
     """Train and keep the run in the store; the same command continues where it was stopped."""
     from marl_runs import usable_device
+    from mpe_marl.experiment import run_row
     from mpe_marl.usual import told
     from mpe_marl.worlds.imported import imported
 
@@ -63,19 +64,8 @@ def train(
     usable_device(config.learner.device)
     tell(told(config, asked.preset))
     stored, complete = running.done(running.runs(config, seeds.seed))
-    print_result([_run_row(run) for run in stored], as_json, show.print_training)
+    print_result(list(map(run_row, stored)), as_json, show.print_training)
     leave_unless(complete)
-
-
-def _run_row(run: Any) -> dict[str, Any]:
-    result = run.result or {}
-    shares = result.get("phase_shares", {})
-    return {
-        "run": run.id, "name": run.name, "status": str(run.standing),
-        "updates": result.get("updates"), "mean reward": result.get("mean_reward"),
-        "episodes/s": result.get("episodes_per_s"),
-        **{f"{k} %": 100 * v for k, v in shares.items()},
-    }  # fmt: skip
 
 
 Episodes = Annotated[int, typer.Option(min=1, max=10**6, help="Episodes to play.")]
@@ -134,16 +124,10 @@ def export(
 @takes_records
 def profile_command(asked: ProfiledAsked, effort: OnceEffort, as_json: AsJson = False) -> None:
     """Measure where the time of 100 steps and one update goes; by default the papers' baseline."""
-    import torch
-
+    from mpe_marl.comparing import profiled
     from mpe_marl.figures import draw_profiles
-    from mpe_marl.profiling import profile
 
-    torch.set_num_threads(effort.threads)
-    found = [
-        profile(config, rows=effort.rows, repeats=effort.repeats).plain()
-        for config in asked.configs(effort.rows)
-    ]
+    found = [profiled(config, effort) for config in asked.configs(effort.rows)]
     if effort.figures is not None:
         tell_written(draw_profiles(found, effort.figures))
     print_result(found, as_json, show.print_profiles)
@@ -180,17 +164,9 @@ def plot(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the pictures.")] = Path(),
 ) -> None:
     """Draw Figures 2-4 from profiles, Figure 5 from a comparison, Figure 6 from a store."""
-    from mpe_marl import figures, saved
+    from mpe_marl.figures import draw_kept
 
-    if source.is_file() and source.open("rb").read(15) == b"SQLite format 3":
-        runs = figures.stored_rewards(source)
-        for line in figures.left_out(runs):
-            tell(line)
-        tell_written(figures.draw_rewards(figures.learning_curves(runs), out / "figure6.png"))
-        return
-    kind, rows = saved.read(source)
-    draw = figures.draw_profiles if kind == "profiles" else figures.draw_comparison
-    tell_written(draw(rows, out))
+    tell_written(draw_kept(source, out))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from marl_common import not_known
 from marl_runs import in_fresh_process
-from mpe_marl.asked import Effort
+from mpe_marl.asked import Effort, OnceEffort
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
 from mpe_marl.profiling.profile import profile
@@ -42,10 +42,11 @@ def variant(config: TrainConfig, name: str) -> TrainConfig:
 
 def measure(config: TrainConfig, how: Effort) -> dict[str, Any]:
     """Profile one configuration in a new interpreter, as JSON values."""
-    return in_fresh_process(_measured, config, how)
+    return in_fresh_process(profiled, config, how)
 
 
-def _measured(config: TrainConfig, how: Effort) -> dict[str, Any]:
+def profiled(config: TrainConfig, how: OnceEffort) -> dict[str, Any]:
+    """Profile one configuration in this process, as JSON values."""
     import torch
 
     torch.set_num_threads(how.threads)

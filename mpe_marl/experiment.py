@@ -13,6 +13,7 @@ from mpe_marl.replay import NEIGHBORS
 from mpe_marl.train_config import TrainConfig
 
 if TYPE_CHECKING:
+    from marl_runs import StoredRun
     from mpe_marl.trainer import Trainer
 
 
@@ -116,3 +117,15 @@ class _Report:
         metrics = {"mean_reward": mean, "episodes_per_s": speed, **trainer.history.losses}
         metrics |= {f"share.{k}": v for k, v in trainer.clock.shares().items()}
         self._session.send(metrics, done, -mean)
+
+
+def run_row(run: StoredRun) -> dict[str, Any]:
+    """A run as a row of the table of trained runs; shares of phases in percent."""
+    result = run.result or {}
+    shares = result.get("phase_shares", {})
+    return {
+        "run": run.id, "name": run.name, "status": str(run.standing),
+        "updates": result.get("updates"), "mean reward": result.get("mean_reward"),
+        "episodes/s": result.get("episodes_per_s"),
+        **{f"{k} %": 100 * v for k, v in shares.items()},
+    }  # fmt: skip

@@ -23,6 +23,7 @@ from marl_runs import (
     tell,
     writable,
 )
+from mpe_marl import saved
 from mpe_marl.clock import UPDATE_PHASES
 from mpe_marl.errors import MpeError
 
@@ -242,3 +243,25 @@ def draw_rewards(curves: Curves, path: Path) -> list[Path]:
         raise MpeError("no training runs to draw; run `mpe-marl train` with this store first.")
     writable(path.parent)
     return save_figure(panel_figure(curves, "episodes", "mean reward an episode"), path)
+
+
+def draw_kept(source: Path, folder: Path) -> list[Path]:
+    """Draw what a file holds: profiles, a comparison, or a store's runs.
+
+    Args:
+        source: JSON that ``profile --json`` or ``compare --json`` printed, or a store.
+        folder: Where the pictures go.
+
+    Returns:
+        The pictures.
+
+    Raises:
+        MpeError: It is none of these, or nothing can be drawn or written.
+    """
+    if source.is_file() and source.open("rb").read(15) == b"SQLite format 3":
+        runs = stored_rewards(source)
+        for line in left_out(runs):
+            tell(line)
+        return draw_rewards(learning_curves(runs), folder / "figure6.png")
+    kind, rows = saved.read(source)
+    return (draw_profiles if kind == "profiles" else draw_comparison)(rows, folder)

@@ -11,9 +11,8 @@ from typing import Annotated
 import typer
 
 from marl_common import AsJson, CommandGroup, command_of, make_app, takes_records
-from marl_runs import RunName, leave_unless, print_json, print_result, tell, tell_written, writable
+from marl_runs import RunName, leave_unless, print_result, tell, tell_written, writable
 from mst import show
-from mst.errors import MstError
 from mst.settings import CorpusOptions, Drawing, PretrainingOptions, TextOptions, Wanted
 
 
@@ -47,17 +46,12 @@ def data(
 ) -> None:
     """Make a corpus of your own text, or of the Python sources that are installed here."""
     manifest = corpus.make(None if source == INSTALLED else Path(source))
-    rows = [
-        {"split": name, **{key: value for key, value in entry.items() if key != "shards"}}
-        for name, entry in manifest.splits.items()
-    ]
-    if as_json:
-        print_json({"versions": manifest.versions, "splits": rows, "digest": manifest.digest})
-        return
-    show.print_corpus(rows)
-    left = f"; left out: {manifest.not_text} files that are no text" if manifest.not_text else ""
-    of = ", ".join(f"{n} {v}" for n, v in manifest.versions.items()) or source
-    tell(f"wrote {corpus.out}: {of}{left}")
+    about = {"versions": manifest.versions, "splits": manifest.rows(), "digest": manifest.digest}
+    print_result(about, as_json, show.print_corpus)
+    if not as_json:
+        left = f"; left out: {manifest.not_text} files that are no text" * (manifest.not_text > 0)
+        of = ", ".join(f"{n} {v}" for n, v in manifest.versions.items()) or source
+        tell(f"wrote {corpus.out}: {of}{left}")
 
 
 @app.command()
@@ -134,19 +128,9 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Judge a model of a run by held-out text: bits per byte."""
-    from mst.data import Corpus
-    from mst.evaluating import judged
     from mst.saved import saved_run
 
-    found = saved_run(run, store, checkpoint=checkpoint)
-    text = Corpus.open(corpus)
-    found.check_corpus(text, corpus)
-    bits = judged(found.model(), text, windows)
-    if not bits:
-        raise MstError(
-            f"{corpus}: no split that is held out is longer than a window of "
-            f"{found.config.shape.context}; give a larger corpus"
-        )
+    bits = saved_run(run, store, checkpoint=checkpoint).judged(corpus, windows)
     rows = [{"split": name, "bits per byte": value} for name, value in bits.items()]
     print_result(rows, as_json, show.print_bits)
 
@@ -154,16 +138,12 @@ def evaluate(
 @app.command()
 def masks(run: RunName, store: StorePath = "mst-runs.db", as_json: AsJson = False) -> None:
     """Show what the masks of a finished run were like where it was most sparse."""
-    from mst.masks import mask_rows
+    from mst.masks import evolution, mask_rows
     from mst.saved import saved_run
 
     found = saved_run(run, store, ("density",))
-    rows = mask_rows(found.state["masks"])
-    tokens, densities = found.metrics["density"]
-    evolution = [
-        {"tokens": int(t), "density": float(d)} for t, d in zip(tokens, densities, strict=True)
-    ]
-    print_result({"layers": rows, "evolution": evolution}, as_json, show.print_masks)
+    layers, changes = mask_rows(found.state["masks"]), evolution(*found.metrics["density"])
+    print_result({"layers": layers, "evolution": changes}, as_json, show.print_masks)
 
 
 @app.command()
@@ -195,21 +175,10 @@ def plot(
     ),
 ) -> None:
     """Draw learning curves of all runs of the stores by tokens, operations and seconds."""
-    from marl_runs import RunStatus, Store
-    from mst.comparing import read_curves
-    from mst.experiment import KIND
+    from mst.comparing import stored_curves
     from mst.figures import draw_curves
 
-    places = stores or [Path("mst-runs.db")]
-    curves = []
-    for place in places:
-        with Store.open(place, create=False) as opened:
-            done = [r for r in opened.runs(kind=KIND) if r.status is RunStatus.FINISHED]
-            curves += read_curves(opened, done)
-    if not curves:
-        named = ", ".join(map(str, places))
-        raise MstError(f"{named}: has no finished runs of `mst train` to draw; train some first")
-    tell_written(draw_curves(curves, out))
+    tell_written(draw_curves(stored_curves(stores or [Path("mst-runs.db")]), out))
 
 
 def main(arguments: list[str] | None = None) -> None:

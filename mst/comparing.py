@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from marl_common import FloatArray, not_known
-from marl_runs import Store, StoredRun, mean_interval
+from marl_runs import RunStatus, Store, StoredRun, mean_interval
 from mst.errors import MstError
+from mst.experiment import KIND
 
 BY = ("tokens", "flops", "seconds")
 """What arms are made equal in: tokens, counted operations, processor time."""
@@ -69,6 +71,23 @@ def read_curves(store: Store, runs: Sequence[StoredRun]) -> list[Curve]:
             used = tokens.astype(float), bits, flops, seconds
             settings = {"tokens": run.budget, **run.spec}
             curves.append(Curve(str(run.spec["arm"]), run.seed, *used, run.result or {}, settings))
+    return curves
+
+
+def stored_curves(places: Sequence[Path]) -> list[Curve]:
+    """Learning curves of all finished runs of some stores.
+
+    Raises:
+        MstError: They have none.
+    """
+    curves = []
+    for place in places:
+        with Store.open(place, create=False) as store:
+            done = [run for run in store.runs(kind=KIND) if run.status is RunStatus.FINISHED]
+            curves += read_curves(store, done)
+    if not curves:
+        named = ", ".join(map(str, places))
+        raise MstError(f"{named}: has no finished runs of `mst train` to draw; train some first")
     return curves
 
 

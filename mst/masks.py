@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marl_common import IntArray
+from marl_common import FloatArray, IntArray
 from mst.errors import MstError
 from sparse_training import Structure
 
@@ -36,6 +36,12 @@ def mask_rows(masks: Mapping[str, Any] | None) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def evolution(tokens: IntArray, densities: FloatArray) -> list[dict[str, Any]]:
+    """The density along a run, a row a point."""
+    pairs = zip(tokens.tolist(), densities.tolist(), strict=True)
+    return [{"tokens": at, "density": density} for at, density in pairs]
 
 
 def _spread(what: str, degrees: IntArray) -> dict[str, str]:

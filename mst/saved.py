@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mst.checkpoints import LAST, LEARNT, model_file
 from mst.config import PretrainConfig
-from mst.errors import CorpusError
+from mst.errors import CorpusError, MstError
 from mst.experiment import KIND
 
 if TYPE_CHECKING:
@@ -63,6 +63,30 @@ class SavedRun:
                 f"run {self.run.id} has learned; give `mst data --tokenizer FILE` that one "
                 "(tokenizer.json of its corpus)"
             )
+
+    def judged(self, folder: Path, windows: int) -> dict[str, float]:
+        """Bits per byte on each split of a corpus that is held out and longer than a window.
+
+        Args:
+            folder: The corpus.
+            windows: Windows of each split, at most.
+
+        Raises:
+            CorpusError: There is none, or it has another tokenizer.
+            MstError: It has no such split.
+        """
+        from mst.data import Corpus
+        from mst.evaluating import judged
+
+        corpus = Corpus.open(folder)
+        self.check_corpus(corpus, folder)
+        bits = judged(self.model(), corpus, windows)
+        if not bits:
+            raise MstError(
+                f"{folder}: no split that is held out is longer than a window of "
+                f"{self.config.shape.context}; give a larger corpus"
+            )
+        return bits
 
 
 def _named(tokenizer: Tokenizer) -> str:

@@ -15,8 +15,8 @@ COUNTED = (
 )
 
 
-def print_corpus(rows: Rows) -> None:
-    """Print one row a split."""
+def print_corpus(about: Mapping[str, Any]) -> None:
+    """Print one row a split, of :meth:`mst.data.Manifest.rows`."""
     columns = [
         Column.name("split"),
         Column.lasting("files"),
@@ -24,7 +24,7 @@ def print_corpus(rows: Rows) -> None:
         Column("tokens", keep=5),
         Column("sha256"),
     ]
-    print_rows("Corpus", rows, "", columns)
+    print_rows("Corpus", about["splits"], "", columns)
 
 
 def print_training(rows: Rows) -> None:

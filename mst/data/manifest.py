@@ -51,6 +51,13 @@ class Manifest:
         """Splits that a model must be judged by."""
         return [name for name in (FILES, PACKAGE) if name in self.splits]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a split, without its files of tokens."""
+        return [
+            {"split": name, **{key: value for key, value in entry.items() if key != "shards"}}
+            for name, entry in self.splits.items()
+        ]
+
     @property
     def shards(self) -> set[str]:
         """Names of all files of tokens."""
