@@ -12,7 +12,7 @@ QUICK := tests/common/test_units.py tests/common/test_reading.py tests/layers te
 CHECKED := tests/maestro_env/test_map_space.py tests/maestro_env/test_full_space.py tests/cost_models/test_maestro_model.py tests/cost_models/test_maestro_reference.py tests/cost_models/test_exact_model.py tests/cost_models/test_exact_simulator.py tests/cost_models/test_levels_agreement.py tests/baselines/test_optimal.py
 BUILD = $(BIN)/python setup.py --quiet build_ext --inplace
 
-.PHONY: help search test quick checked lint build kernels format bench docs look wheel clean
+.PHONY: help search test quick checked coverage lint build kernels format bench docs look wheel clean
 
 help:
 	@echo "make search   set up and search a mapping (LAYER=$(LAYER) OBJECTIVE=$(OBJECTIVE))"
@@ -20,6 +20,7 @@ help:
 	@echo "make quick    lint of the files that changed since main, and the quick tests"
 	@echo "make build    compile the kernels again, after a change of theirs"
 	@echo "make checked  the kernels' tests with bounds of arrays checked"
+	@echo "make coverage lines and branches that the tests run, a package a line"
 	@echo "make lint     lint, format check, types and import rules only"
 	@echo "make bench    speed and memory of the cost models, environments and runner"
 	@echo "make docs     the site, in docs/_build/html; its notebooks are executed"
@@ -72,6 +73,12 @@ test: $(VENV)/.dev
 checked: $(VENV)/.dev
 	@MAPPER_CHECKED=1 $(BUILD)
 	$(BIN)/python -m pytest -q $(CHECKED); status=$$?; $(BUILD) && exit $$status
+
+coverage: kernels
+	$(BIN)/python -m coverage erase
+	-OMP_NUM_THREADS=1 $(BIN)/python -m coverage run -m pytest -n 2 --dist loadfile --timeout 1500 -q
+	$(BIN)/python -m coverage combine --quiet
+	@for stub in */__init__.pyi; do package=$${stub%/*}; printf '%-16s' $$package; $(BIN)/python -m coverage report --include="$$package/*" | tail -1; done
 
 quick: build
 	@files="$(CHANGED)"; [ -z "$$files" ] || { $(BIN)/ruff check $$files && $(BIN)/ruff format --check $$files; }
