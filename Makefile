@@ -77,7 +77,8 @@ checked: $(VENV)/.dev
 coverage: kernels
 	$(BIN)/python -m coverage erase
 	-OMP_NUM_THREADS=1 $(BIN)/python -m coverage run -m pytest -n 2 --dist loadfile --timeout 1500 -q
-	$(BIN)/python -m coverage combine --quiet
+	-$(BIN)/python -m coverage combine --quiet
+	@rm -f .coverage.* # of processes that tests kill
 	@for stub in */__init__.pyi; do package=$${stub%/*}; printf '%-16s' $$package; $(BIN)/python -m coverage report --include="$$package/*" | tail -1; done
 
 quick: build
