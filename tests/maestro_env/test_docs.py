@@ -27,7 +27,7 @@ EXAMPLES = {
     "gymnasium_loop.py": ("gymnasium", "1000 samples"),
     "sb3_ppo.py": ("stable_baselines3", "2000 samples"),
     "pettingzoo_loop.py": ("pettingzoo", "800 samples"),
-    "cleanrl_ppo.py": ("torch", "4864 samples"),
+    "cleanrl_ppo.py": ("torch", "6080 samples"),
     "torchrl_rollout.py": ("torchrl", "two agents: best mapping at "),
 }
 
