@@ -9,7 +9,10 @@ from maestro_env.rllib import RLlibMaestroEnv
 names = maestro_env.Problem("mobilenetv2.2").space.names
 agents = [[name for name in names if name.startswith("outer")]]
 agents.append([name for name in names if name not in agents[0]])
-ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=150_000_000)
+ray.init(
+    num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=150_000_000,
+    ignore_reinit_error=True,
+)  # fmt: skip
 config = (
     PPOConfig()
     .environment(RLlibMaestroEnv, env_config={"layer": "mobilenetv2.2", "agents": agents})

@@ -267,12 +267,12 @@ def test_limits_hold_and_an_empty_space_is_proven() -> None:
 
 
 def test_a_gap_is_given_whenever_it_ends() -> None:
-    problem = Problem("resnet18.5", "nvdla-cacc")
+    problem = Problem("gemm:M=16,N=32,K=32", "nvdla-cacc")
     proof = prove(problem, timeout=0.0)
     assert proof.status == "timeout"
     assert problem.bound is not None
     assert 0 < proof.bound <= proof.value
-    same = [prove(Problem("resnet18.5", "simba"), boxes=50_000) for _ in range(2)]
+    same = [prove(Problem("gemm:M=30,N=50,K=70", "simba"), boxes=300) for _ in range(2)]
     assert same[0].status == "boxes"
     assert same[0].value == same[1].value
     assert same[0].bound == same[1].bound
@@ -286,7 +286,7 @@ def test_a_watcher_may_end_it() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        prove(Problem("resnet18.5", "simba"), progress=stop)
+        prove(Problem("gemm:M=16,N=32,K=32", "simba"), progress=stop)
     assert 0 < steps[0].bound <= steps[0].value
     assert steps[0].mapping is not None
 

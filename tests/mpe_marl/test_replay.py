@@ -19,7 +19,7 @@ from mpe_marl.worlds import BatchWorlds, make_spec
 from tests.mpe_marl.filling import draws, fill
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(
     layout=st.sampled_from(sorted(LAYOUTS)),
     continuous=st.booleans(),
