@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,6 +9,7 @@ import pytest
 
 import baselines
 from baselines.conformance import SearcherConformance, digest, tiny_problem
+from tests.programs import python
 
 NEEDS = {
     "bo": "botorch",
@@ -100,17 +98,8 @@ def test_the_same_seed_asks_for_the_same_samples_in_another_process() -> None:
         "import json, sys; from baselines.conformance import digest; "
         "print(json.dumps([digest(*one) for one in json.loads(sys.argv[1])]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(asked)],
-        env={**os.environ, "PYTHONHASHSEED": "4321"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    for suite, one, there in zip(
-        suites, asked, json.loads(done.stdout.splitlines()[-1]), strict=True
-    ):
+    said = python(code, json.dumps(asked), PYTHONHASHSEED="4321")
+    for suite, one, there in zip(suites, asked, json.loads(said.splitlines()[-1]), strict=True):
         if "problems" in vars(suite):
             here = digest(*one)
         else:
