@@ -26,17 +26,17 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "bo": {
         "options": {"startup": 16, "growth": 1.4, "candidates": 100, "local": 100},
         "budget": 20,
-        "tiny_budget": 45,
+        "tiny_budget": 30,
         "compared": 32,
         "seeds": 1,
     },
-    "tpe": {"budget": 60, "tiny_budget": 100, "compared": 120, "seeds": 1},
+    "tpe": {"budget": 60, "tiny_budget": 70, "compared": 80, "seeds": 1},
     # smaller rollouts than its defaults, so that it learns within a short run
     "ppo": {
         "options": {"worlds": 16, "steps": 16, "learning_rate": 3e-3},
         "budget": 300,
-        "compared": 2000,
-        "tiny_budget": 2000,
+        "compared": 1000,
+        "tiny_budget": 1000,
         "seeds": 1,
     },
     "ppo-matched": {"budget": 300, "compared": 3000, "seeds": 1},
@@ -46,8 +46,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "proxy": {
         "options": {"pretrained": "none", "drafts": 100, "proof": False},
         "budget": 8,
-        "compared": 20,
-        "tiny_budget": 30,
+        "compared": 14,
+        "tiny_budget": 20,
         "seeds": 1,
     },
     # real problems: tests/mapper/test_proofs.py
