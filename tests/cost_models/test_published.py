@@ -1,21 +1,16 @@
 """Published figures beside ours: what the tables say holds of the mappings in the repository."""
 
-import csv
 import math
 from pathlib import Path
 
 import pytest
 
+from benchmarks.frame import known
 from benchmarks.published import eyeriss, nvdla, simba, tpu
 from benchmarks.published.rows import COLUMNS, Row, chain_of, given, shown
 
 DATA = Path(__file__).parents[2] / "docs" / "data"
 FOUND = {module.__name__.rsplit(".", 1)[1]: list(module.rows()) for module in (eyeriss, nvdla, tpu)}
-
-
-def kept(name: str) -> list[dict[str, str]]:
-    with (DATA / f"published-{name}.csv").open(encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def of(chip: str, quantity: str) -> list[Row]:
@@ -24,14 +19,14 @@ def of(chip: str, quantity: str) -> list[Row]:
 
 @pytest.mark.parametrize("chip", FOUND)
 def test_the_table_is_what_the_model_says(chip: str) -> None:
-    assert kept(chip) == [shown(row) for row in FOUND[chip]], (
+    assert known(DATA / f"published-{chip}.csv") == [shown(row) for row in FOUND[chip]], (
         f"python -m benchmarks published {chip}"
     )
 
 
 @pytest.mark.parametrize("chip", [*FOUND, "simba"])
 def test_factors_and_what_they_leave_over_make_the_ratio(chip: str) -> None:
-    for row in kept(chip):
+    for row in known(DATA / f"published-{chip}.csv"):
         assert tuple(row) == COLUMNS
         factors = [float(cause.rsplit(" x", 1)[1]) for cause in row["causes"].split("; ") if cause]
         explained = math.prod(factors) * float(row["left_over"])
@@ -85,7 +80,9 @@ def test_the_sheet_of_nvdla_says_what_the_primer_says() -> None:
 def test_a_package_of_simba_is_so_many_chiplets() -> None:
     chiplet, package = simba.CHAINS[simba.CHIP], simba.package(36)
     assert package.peak_macs_per_cycle == 36 * chiplet.peak_macs_per_cycle == 36 * 1024
-    (peak,) = (row for row in kept("simba") if row["quantity"] == "peak [TOPS]")
+    (peak,) = (
+        row for row in known(DATA / "published-simba.csv") if row["quantity"] == "peak [TOPS]"
+    )
     assert float(peak["ours"]) == pytest.approx(36 * 4.01, rel=1e-3)
 
 
@@ -97,7 +94,9 @@ def test_the_tables_of_simba_are_of_mappings_that_a_search_finds(monkeypatch) ->
     macs = sum(layer.macs for layer in network)
     assert whole.cycles >= macs / 1024
     assert whole.chip_pj > 0
-    (area,) = (row for row in kept("simba") if row["quantity"] == "area [mm2]")
+    (area,) = (
+        row for row in known(DATA / "published-simba.csv") if row["quantity"] == "area [mm2]"
+    )
     assert float(area["ours"]) == pytest.approx(whole.area_mm2, rel=1e-4)
 
 
