@@ -65,10 +65,7 @@ TABLE = Table(
         *("accelerator", "objective", "layer", "status", "prove_s", "certify_s", "check_s"),
         *("ratio", "bytes", *COUNTS, "holds"),
     ),
-    lambda given: (
-        (chip, objective, layer)
-        for layer, chip, objective in product(given.layers, given.accelerators, given.objectives)
-    ),
+    lambda given: product(given.accelerators, given.objectives, given.layers),
     row_of,
     "chain-certificates.csv",
     {

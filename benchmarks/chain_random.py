@@ -21,9 +21,8 @@ import layers
 from baselines import prove
 from benchmarks.chain_problems import structures_of
 from benchmarks.frame import Table, held
-from cost_models import ChainBrancher, CostsToGo
-from layers import DIMS
 from maestro_env import Problem
+from tests.baselines.proofs import least_of, spread_bounds
 
 CHIPS = ("simba", "nvdla-cacc", "eyeriss-rs")
 LAYERS = ("resnet18.conv3_1b", "mobilenetv2.block2_depthwise", "bert_base.block0_context")
@@ -42,17 +41,11 @@ def beside_bounds(layer: str, chip: str, given: Any) -> tuple[int, float]:
     """Random mappings of some ways of spreading units beside the bounds of these."""
     problem = Problem(layers.parse(layer), chip, space={"axis_dims": given.axis_dims})
     structures = structures_of(problem)
-    none = ((0,) * len(DIMS),) * (structures.facts.depth + 1)  # units that idle count, too
     rng, least, count = np.random.default_rng(44), np.inf, 0
     chosen = rng.choice(len(structures.ways), min(given.ways, len(structures.ways)), replace=False)
     for row in chosen.tolist():
         way = structures.ways[row]
-        spread = structures.spread(way)
-        togo = CostsToGo(spread, structures.tiles, none)
-        bounds = ChainBrancher(togo, (1, 1))
-        bounds.fill_all()
-        found = bounds.children(bounds.root(), np.inf).bounds
-        low = float(found[0]) if len(found) else np.inf
+        low = least_of(spread_bounds(structures, structures.spread(way), parts=False))
         actions = problem.space.sample(given.each, row)
         for level, pick in enumerate(way):
             for column, choice in structures.fans[level][pick].columns.items():

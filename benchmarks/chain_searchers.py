@@ -76,11 +76,8 @@ def told(rows: list[Row], _: Any) -> bool:
 TABLE = Table(
     __doc__,
     ("method", "chip", "layer", "objective", "seed", "samples", "ratio", "cpu_seconds"),
-    lambda given: (
-        (method, chip, layer, objective, seed)
-        for seed, method, chip, objective, layer in product(
-            range(given.seeds), given.methods, given.chips, given.objectives, given.layers
-        )
+    lambda given: product(
+        given.methods, given.chips, given.layers, given.objectives, range(given.seeds)
     ),
     searched,
     options={

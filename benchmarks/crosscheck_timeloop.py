@@ -27,7 +27,6 @@ from benchmarks import crosscheck_timeloop_rules as rules
 from benchmarks.dividing_mapping import (
     COUNTED,
     INPUTS,
-    NO_BYPASS,
     NO_CAUSE,
     Bypass,
     Compared,
@@ -79,13 +78,8 @@ def program_path(given: str) -> str:
     return os.path.realpath(found)
 
 
-def timeloop_input(case: DividingMapping, bypass: Bypass = NO_BYPASS) -> Node:
-    """What `timeloop-model` reads of a case: architecture, problem and mapping."""
-    return nest_input(loop_nest(case.layer(), case.chip, case.mapping(bypass)))
-
-
 def nest_input(nest: LoopNest) -> Node:
-    """What `timeloop-model` reads of a mapping of any depth."""
+    """What `timeloop-model` reads of a mapping: architecture, problem and mapping."""
     return {
         "architecture": _architecture(nest),
         "problem": problem_of(nest),
@@ -224,7 +218,8 @@ def read_statistics(lines: Iterable[str]) -> Found:
 
 def timeloop_counts(program: str, case: DividingMapping, bypass: Bypass) -> dict[str, int]:
     """Timeloop's counts by our names, of levels that the tensors do not pass."""
-    found = statistics(program, timeloop_input(case, bypass))
+    nest = loop_nest(case.layer(), case.chip, case.mapping(bypass))
+    found = statistics(program, nest_input(nest))
     past = dict(zip(("L2", "L1"), bypass, strict=True))
     counts = {
         "macs": found["mac", "", "Computes (total)"],

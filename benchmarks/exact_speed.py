@@ -19,7 +19,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -58,17 +57,6 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, before / 1024)
 """
 
 
-def best_of(runs: int, work: Callable[[], object]) -> tuple[float, float]:
-    """Shortest wall and processor time [s]."""
-    walls, cpus = [], []
-    for _ in range(runs):
-        wall, cpu = time.perf_counter(), time.process_time()
-        work()
-        walls.append(time.perf_counter() - wall)
-        cpus.append(time.process_time() - cpu)
-    return min(walls), min(cpus)
-
-
 def said(script: str, *words: Any) -> list[float]:
     """The numbers that a process of its own prints."""
     command = [sys.executable, "-c", script, *map(str, words)]
@@ -79,13 +67,15 @@ def rates(
     given: Any, layer: layers.Layer, chip: Accelerator, batch: Any, **options: str
 ) -> dict[str, float]:
     """Mappings a second of a batch on one thread and on two."""
-    walls, cpus, name = {}, {}, options.get("latency", "batch")
+    works, name = {}, options.get("latency", "batch")
     for threads in (1, 2):
         model = cost_models.load(given.cost_model, threads=threads, **options)
         model.evaluate_batch(layer, chip, batch.take(slice(0, 10)))
-        walls[threads], cpus[threads] = best_of(
-            RUNS, lambda m=model: m.evaluate_batch(layer, chip, batch)
-        )
+        works[threads] = lambda m=model: m.evaluate_batch(layer, chip, batch)
+    walls, cpus = (
+        {threads: min(times) for threads, times in in_turns(works, RUNS, clock=clock).items()}
+        for clock in (time.perf_counter, time.process_time)
+    )
     return {
         f"{name}, 1 threads [mappings/s]": len(batch) / walls[1],
         f"{name}, 1 thread [mappings/s of processor]": len(batch) / cpus[1],
@@ -115,8 +105,10 @@ def main() -> None:
         result |= (found := rates(given, layer, chip, batch, **options))
     if os.environ.get("MAESTRO_BIN"):
         stock, few = cost_models.load("maestro-binary"), batch.take(slice(0, 100))
-        wall, _ = best_of(1, lambda: stock.evaluate_batch(layer, chip, few))
-        result["stock program, times as long"] = wall / 100 * next(iter(found.values()))
+        began = time.perf_counter()
+        stock.evaluate_batch(layer, chip, few)
+        taken = (time.perf_counter() - began) / len(few)
+        result["stock program, times as long"] = taken * next(iter(found.values()))
     model = cost_models.load(given.cost_model)
     works = {row: lambda one=batch[row]: model.evaluate(layer, chip, one) for row in range(50)}
     times = in_turns(works, 80, clock=time.perf_counter)

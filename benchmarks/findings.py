@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.frame import DATA, Summary, grouped, known
+from maestro_env import DATAFLOWS
 from marl_runs import geometric_mean
 
-DATAFLOWS = ("ws", "os", "is", "nvdla", "eyeriss-rs", "shidiannao", "tpu")
 FIELDS = ("what", "where", "cases", "figure", "unit")
 Row = tuple[str, str, int, float, str]
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
 import os
 import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import chdir, redirect_stdout
+from contextlib import chdir
 from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.frame import Row, asked
+from tests.programs import PROGRAMS, give
 
 UPDATES = 200
 STEPS = 6_000
@@ -37,9 +37,6 @@ SEARCHES = (("mobilenetv2.2", "exact"), ("vgg16.4", "maestro"))
 BUDGET, MOST_SEARCHES = 60, 24
 STORES = ("search", "network", "mpe", "mast", "mst")
 OLD_STORES = Path(__file__).parents[1] / "tests/fixtures/v0_2/stores"
-PROGRAMS = {
-    "mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mast": "mast.cli", "mst": "mst.cli",
-}  # fmt: skip
 Hashes = Iterator[tuple[str, Any]]
 
 
@@ -186,18 +183,6 @@ def stores() -> Hashes:
             yield name, digest(runs, figures)
 
 
-def told(main: Callable[[list[str]], None], words: list[str]) -> str:
-    """What a command's help prints, in lines that are not broken."""
-    os.environ |= {"COLUMNS": "2000", "TERM": "dumb"}
-    with redirect_stdout(io.StringIO()) as out:
-        try:
-            main([*words, "--help"])
-        except SystemExit as ended:
-            if ended.code:
-                raise
-    return out.getvalue()
-
-
 def entries(text: str) -> dict[str, str]:
     """First name of each option, argument and command that help lists -> the words of its line.
 
@@ -225,9 +210,9 @@ def help_of(program: str) -> dict[str, dict[str, str]]:
 
     import typer
 
-    module = importlib.import_module(PROGRAMS[program])
+    os.environ |= {"COLUMNS": "2000", "TERM": "dumb"}  # lines are not broken
     found, waiting = {}, [[]]
-    root: Any = typer.main.get_command(module.app)
+    root: Any = typer.main.get_command(importlib.import_module(PROGRAMS[program]).app)
     while waiting:
         words: list[str] = waiting.pop()
         command = root
@@ -235,7 +220,7 @@ def help_of(program: str) -> dict[str, dict[str, str]]:
             command = command.get_command(None, word)
         if hasattr(command, "list_commands"):
             waiting += [[*words, name] for name in command.list_commands(None)]
-        found[" ".join([program, *words])] = entries(told(module.main, words))
+        found[" ".join([program, *words])] = entries(give(program, *words, "--help"))
     return found
 
 

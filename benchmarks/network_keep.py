@@ -60,12 +60,7 @@ def row_of(given: Any, network: str, accelerator: str, objective: str) -> Row:
 TABLE = Table(
     __doc__,
     columns,
-    lambda given: (
-        (network, accelerator, objective)
-        for objective, network, accelerator in product(
-            given.objectives, given.networks, given.accelerators
-        )
-    ),
+    lambda given: product(given.networks, given.accelerators, given.objectives),
     row_of,
     options={
         "networks": list(NETWORKS),

@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from typing import Any
 
 from benchmarks.frame import Row, Table
@@ -46,11 +47,7 @@ def row_of(_: Any, network: str, accelerator: str, objective: str) -> Row:
 TABLE = Table(
     __doc__,
     ("network", "accelerator", "objective", "shapes", "proven", "cpu_s"),
-    lambda given: (
-        (network, accelerator, given.objective)
-        for accelerator in given.accelerators
-        for network in given.networks
-    ),
+    lambda given: product(given.networks, given.accelerators, [given.objective]),
     row_of,
     options={
         "networks": ["resnet18", "mobilenetv2", "bert_base"],

@@ -25,6 +25,7 @@ from cost_models.exact.bounds import ExactBounds
 from cost_models.exact.bounds.box_records import INNER, OUTER
 from layers import DIMS
 from maestro_env import Problem
+from tests.baselines.proofs import bounds_of
 
 LEVELS = ("space", "allocation", "outer tiles", "structure")
 
@@ -35,13 +36,6 @@ RULE, RATIO = "level or rule", "ratio or boxes"
 
 class EnoughBoxesError(Exception):
     """A proof has looked at as many boxes as it may."""
-
-
-def bounds_of(problem: Problem, space: StructureSpace) -> ExactBounds:
-    """The bounds of a problem."""
-    bounds = problem.lower_bounds_of(space.structures)
-    assert isinstance(bounds, ExactBounds)
-    return bounds
 
 
 def boxes_without(rule: str, problem: Problem, proof: Proof, most: int) -> tuple[int, bool]:
@@ -55,6 +49,7 @@ def boxes_without(rule: str, problem: Problem, proof: Proof, most: int) -> tuple
     """
     space = StructureSpace(problem.space)
     bounds = bounds_of(problem, space)
+    assert isinstance(bounds, ExactBounds)
     numbers = bounds.problem
     if rule == "no capacities":
         numbers["slots"] = 0
@@ -106,16 +101,10 @@ def told(rows: list[Row], given: Any) -> None:
     for level in LEVELS:
         found = np.array([float(row[RATIO]) for row in mine if row[RULE] == level])
         if len(found):
-            shown = f"{found.min():.3f}", f"{np.median(found):.3f}", f"{found.max():.6f}"
-            table.append(
-                dict(
-                    zip(
-                        ("bound over optimum", "least", "median", "most"),
-                        (level, *shown),
-                        strict=True,
-                    )
-                )
-            )
+            middle = f"{np.median(found):.3f}"
+            least, most = f"{found.min():.3f}", f"{found.max():.6f}"
+            shown = {"least": least, "median": middle, "most": most}
+            table.append({"bound over optimum": level} | shown)
     show(table)
     ruled = grouped((row for row in mine if row[RULE] in RULES), "layer")
     show(

@@ -7,7 +7,7 @@ from torch.distributions import Categorical
 
 import maestro_env  # noqa: F401 - registers the environments
 
-WORLDS, STEPS, UPDATES, EPOCHS = 64, 4, 40, 4
+WORLDS, STEPS, UPDATES, EPOCHS = 64, 4, 25, 4
 GAMMA, LAMBDA, CLIP, ENTROPY, VALUE, RATE = 0.9, 0.95, 0.2, 0.01, 0.5, 3e-3
 
 

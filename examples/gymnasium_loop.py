@@ -8,7 +8,7 @@ env = gymnasium.make("MaestroEnv-v0", layer="mobilenetv2.2", objective="edp", re
 env.action_space.seed(0)
 _, info = env.reset(seed=0)
 best, best_action = 0.0, None
-for _ in range(2000):
+for _ in range(1000):
     action = env.action_space.sample(info["action_mask"])
     _, reward, terminated, truncated, info = env.step(action)
     if reward > best:

@@ -11,7 +11,7 @@ for number, agent in enumerate(env.possible_agents):
 
 best = 0.0
 _, infos = env.reset(seed=0)
-for _ in range(100):
+for _ in range(50):
     while env.agents:
         actions = {
             agent: env.action_space(agent).sample(infos[agent]["action_mask"])

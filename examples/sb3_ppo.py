@@ -6,7 +6,7 @@ from stable_baselines3 import PPO
 
 import maestro_env
 
-problem = maestro_env.Problem("mobilenetv2.2", accelerator="edge", objective="edp", budget=4000)
+problem = maestro_env.Problem("mobilenetv2.2", accelerator="edge", objective="edp", budget=2000)
 worlds = maestro_env.sb3_vec_env(64, problem=problem)
 model = PPO(
     "MlpPolicy", worlds, n_steps=4, batch_size=256, n_epochs=4, learning_rate=3e-3, seed=0,

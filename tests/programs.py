@@ -3,7 +3,11 @@
 import importlib
 import io
 import json
+import os
+import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +16,17 @@ PROGRAMS = {
     "mapper": "mapper.cli", "mpe-marl": "mpe_marl.cli", "mast": "mast.cli", "mst": "mst.cli",
 }  # fmt: skip
 """The module of each program."""
+
+
+def python(code: str, *words: str, folder: Path | None = None, **environment: str) -> str:
+    """What code prints in a process of its own, which must end well."""
+    paths = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, **paths, **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def in_process(words: list[str]) -> tuple[int | None, str, str]:

@@ -53,8 +53,9 @@ def test_every_searcher_finds_a_mapping(place: int, chip: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chip", sorted(PRESETS)[::5])
-@pytest.mark.parametrize("method", sorted(SLOW - {"marl-rllib"}))
+@pytest.mark.parametrize(
+    ("method", "chip"), list(zip(sorted(SLOW - {"marl-rllib"}), sorted(PRESETS)[::2], strict=True))
+)
 def test_slow_searchers_find_a_mapping(method: str, chip: str) -> None:
     pytest.importorskip("torch", reason="needs the extra rl")
     if method == "bo":

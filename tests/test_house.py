@@ -1,11 +1,10 @@
 """How the source is kept: names that mean one thing, and functions that can be read."""
 
-import ast
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,25 +24,18 @@ COMPLEX, SHARE = 10, 0.015
 """Cyclomatic complexity that at most such a share of the functions exceeds."""
 
 
-@cache
-def trees(package: str) -> dict[Path, ast.Module]:
-    """The modules of a package, parsed."""
-    paths = sorted((ROOT / package).rglob("*.py"))
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+CLASS = re.compile(r"^ *class (\w+)[:(\[]", re.MULTILINE)
 
 
 def test_a_name_stands_for_one_thing() -> None:
     """A file's in its package, and a class's in all of them."""
     found: dict[object, list[str]] = defaultdict(list)
     for package in PACKAGES:
-        for path, tree in trees(package).items():
-            if path.stem.startswith("__"):
-                continue
+        for path in (ROOT / package).rglob("[!_]*.py"):
             name = path.relative_to(ROOT).as_posix()
             found[package, path.name].append(name)
-            for node in ast.walk(tree):
-                if isinstance(node, ast.ClassDef):
-                    found[node.name].append(name)
+            for title in CLASS.findall(path.read_text(encoding="utf-8")):
+                found[title].append(name)
     twice = {name: paths for name, paths in found.items() if len(paths) > 1}
     assert {name for name in twice if name not in PARALLEL} == set(), twice
 
@@ -53,17 +45,12 @@ def test_few_functions_are_complex() -> None:
     if find_spec("ruff") is None:
         pytest.skip("needs ruff (extra dev)")
     command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select=C901", "--exit-zero"]
-    options = [f"--config=lint.mccabe.max-complexity={COMPLEX}", "--output-format=json"]
+    options = ["--config=lint.mccabe.max-complexity=0", "--output-format=json"]  # names all
     done = subprocess.run(
         [*command, *options, *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    functions = sum(
-        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for package in PACKAGES
-        for tree in trees(package).values()
-        for node in ast.walk(tree)
-    )
-    assert len(json.loads(done.stdout)) <= SHARE * functions
+    found = [re.search(r"\((\d+) > 0\)", row["message"]) for row in json.loads(done.stdout)]
+    assert sum(int(one[1]) > COMPLEX for one in found) <= SHARE * len(found)
 
 
 SAMPLE = '''"""A docstring

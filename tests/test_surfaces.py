@@ -3,13 +3,12 @@
 import ast
 import importlib
 import importlib.util
-import os
 import pkgutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import python
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
@@ -75,15 +74,7 @@ LIGHT = {
 @pytest.mark.parametrize("code", LIGHT)
 def test_nothing_heavy_is_imported(code: str, tmp_path: Path) -> None:
     script = f"import sys; {code}; print(*(set({LIGHT[code]!r}) & set(sys.modules)))"
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == []
+    assert python(script, folder=tmp_path).split() == []
 
 
 USED = """
@@ -112,12 +103,8 @@ print(*sorted(name for name in sys.modules if name.partition(".")[0] in ("numba"
 
 def test_the_mapper_compiles_nothing_at_first_use(tmp_path: Path) -> None:
     """Proofs, their check, trained agents and MARL run without Numba, which extras bring."""
-    words = [sys.executable, "-c", USED, str(tmp_path)]
-    if importlib.util.find_spec("torch") is not None:
-        words.append("torch")
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == ""
+    there = ["torch"] if importlib.util.find_spec("torch") is not None else []
+    assert python(USED, str(tmp_path), *there).splitlines()[-1] == ""
 
 
 def test_packages_carry_their_types() -> None:

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 import cost_models
 from baselines.optimal import StructureSpace
-from cost_models import Accelerator, CostModel, LowerBounds, MappingBatch, Wires
+from baselines.optimal.chain_structures import ChainStructures
+from cost_models import (
+    Accelerator,
+    ChainBrancher,
+    CostModel,
+    CostsToGo,
+    LowerBounds,
+    MappingBatch,
+    Wires,
+)
 from layers import DIMS, TENSORS, Layer
 from maestro_env import Problem
 from tests.cost_models.tiny import random_chip
@@ -272,3 +281,21 @@ def worst_bound(problem: Problem, rng: np.random.Generator, count: int) -> tuple
     which, boxes = boxes_around(space, mappings, rng)
     bounds = bounds_of(problem, space).bounds(which, boxes)
     return float((bounds / found.values[feasible]).max()), len(feasible)
+
+
+def spread_bounds(
+    structures: ChainStructures, spread: Any, powers: tuple[int, int] = (1, 1), parts: bool = True
+) -> ChainBrancher:
+    """The bounds of a spread of units, which may idle, of energy by parts or as a whole."""
+    none = ((0,) * len(DIMS),) * (structures.facts.depth + 1)
+    bounds = ChainBrancher(CostsToGo(spread, structures.tiles, none), powers)
+    bounds.fill_all()
+    if parts:
+        bounds.fill_ports()
+    return bounds
+
+
+def least_of(bounds: ChainBrancher) -> float:
+    """The least value that they allow; inf where there is none."""
+    found = bounds.children(bounds.root(), np.inf).bounds
+    return float(found[0]) if len(found) else np.inf

@@ -14,25 +14,21 @@ from baselines.optimal.chain_entries import as_uneven, even_problem
 from baselines.optimal.chain_fans import fans_of, units_below
 from baselines.optimal.chain_proving import _even_first, prove_chain
 from baselines.optimal.chain_solver import ChainSolver
-from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.chain_values import improved
 from baselines.optimal.proof import ProofLimits
 from benchmarks.chain_check import brute_force, part_rows
-from benchmarks.chain_problems import random_problem
+from benchmarks.chain_problems import random_problem, structures_of
 from benchmarks.chain_proofs import LOSSES, losses_of
 from benchmarks.field.cases import FieldCase
 from cost_models import (
     Chain,
     ChainBatch,
-    ChainBrancher,
-    ChainFacts,
     ChainMapping,
-    CostsToGo,
     Frontier,
-    chain_facts_of,
 )
 from layers import Layer
 from maestro_env import ChainSpace, Problem
+from tests.baselines.proofs import least_of, spread_bounds
 
 SEEDS = (0, 2, 7, 9, 17, 27, 32, 51)
 """Problems of one to three memories of which an earlier bound was too high."""
@@ -166,24 +162,13 @@ def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> 
 def test_no_random_mapping_is_below_the_bound_of_its_spread(chip: str, axis_dims: int) -> None:
     """No way of spreading units is below its own bound, nor that below the bound of all ways."""
     problem = Problem("mobilenetv2.2", chip, space={"axis_dims": axis_dims})
-    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
-    assert isinstance(facts, ChainFacts)
-    structures = ChainStructures(problem.space, facts)
-    none = ((0,) * 8,) * (facts.depth + 1)
-    widest = structures.widest()
-    all_bounds = ChainBrancher(CostsToGo(widest, structures.tiles, none), (1, 1))
-    all_bounds.fill()
-    all_bounds.fill_ports()
-    all_ways = Frontier(all_bounds, math.inf)
+    structures = structures_of(problem)
+    all_ways = Frontier(spread_bounds(structures, structures.widest()), math.inf)
     rng = np.random.default_rng(0)
-    for row in rng.choice(len(structures.ways), 3, replace=False):
+    for row in rng.choice(len(structures.ways), 2, replace=False):
         way = structures.ways[row]
-        spread = structures.spread(way)
-        togo = CostsToGo(spread, structures.tiles, none)
-        bounds = ChainBrancher(togo, (1, 1))
-        bounds.fill()
-        bounds.fill_ports()
-        low = float(bounds.children(bounds.root(), math.inf).bounds[0])
+        bounds = spread_bounds(structures, structures.spread(way))
+        low = least_of(bounds)
         assert all_ways.reach(bounds) <= low * (1 + 1e-9)
         actions = problem.space.sample(800, int(row))
         for level, pick in enumerate(way):
@@ -267,12 +252,12 @@ def test_limits_hold_and_an_empty_space_is_proven() -> None:
 
 
 def test_a_gap_is_given_whenever_it_ends() -> None:
-    problem = Problem("resnet18.5", "nvdla-cacc")
+    problem = Problem("gemm:M=16,N=32,K=32", "nvdla-cacc")
     proof = prove(problem, timeout=0.0)
     assert proof.status == "timeout"
     assert problem.bound is not None
     assert 0 < proof.bound <= proof.value
-    same = [prove(Problem("resnet18.5", "simba"), boxes=50_000) for _ in range(2)]
+    same = [prove(Problem("gemm:M=30,N=50,K=70", "simba"), boxes=300) for _ in range(2)]
     assert same[0].status == "boxes"
     assert same[0].value == same[1].value
     assert same[0].bound == same[1].bound
@@ -286,7 +271,7 @@ def test_a_watcher_may_end_it() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        prove(Problem("resnet18.5", "simba"), progress=stop)
+        prove(Problem("gemm:M=16,N=32,K=32", "simba"), progress=stop)
     assert 0 < steps[0].bound <= steps[0].value
     assert steps[0].mapping is not None
 

@@ -116,24 +116,6 @@ def test_one_gene_draw_changes_one_tile_or_one_parallel_gene(operators) -> None:
     assert {"tile", "parallel", "cluster_size"} <= {kinds[c] for c in changed(actions, after)}
 
 
-def test_mutated_inner_tiles_and_clusters_stay_within_the_outer_tile(operators) -> None:
-    actions, _ = population(operators)
-    rng = np.random.default_rng(5)
-    outer = operators.tiles[0]
-    actions[:, outer] = rng.integers(0, operators.space.nvec[outer], (len(actions), len(outer)))
-    values = operators._values
-    inner = np.tile(operators.tiles[1], 50)
-    rows = np.repeat(np.arange(50), len(operators.dims))
-    operators._draw_tile(actions, rows, inner, 1, rng)
-    for place in range(len(operators.dims)):
-        small = values[operators.tiles[1, place]][actions[:50, operators.tiles[1, place]]]
-        large = values[operators.tiles[0, place]][actions[:50, operators.tiles[0, place]]]
-        assert (small <= large).all()
-    operators._draw_parallel(actions, np.arange(200), 1, rng)
-    most = operators._most_pes(actions, np.arange(200))
-    assert (values[operators.cluster][actions[:, operators.cluster]] <= most).all()
-
-
 def test_ageing_leaves_one_level_and_growth_gives_a_new_second_one(operators) -> None:
     actions, two = population(operators)
     rng = np.random.default_rng(7)

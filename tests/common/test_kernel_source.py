@@ -165,7 +165,6 @@ def test_a_compiled_kernel_does_what_its_source_does(build: ModuleType, toy: Pat
     assert "toy.kernel.run is not compiled - expected an extension beside it - build it" in error
     compile_toy(build, toy, checked=False)
     assert outcome(toy.parent) == expected
-    assert outcome(toy.parent, MAPPER_PURE="1") == expected
     (toy / "records.py").write_text(RECORDS.replace("0.5", "0.25"))
     assert (
         "toy.kernel was compiled before toy/records.py changed - build it" in outcome(toy.parent)[2]

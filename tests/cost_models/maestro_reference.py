@@ -5,7 +5,6 @@ evaluated once with the program of ``maestro-project/maestro`` (commit 4eb08d1).
 variable MAESTRO_REFERENCE names a larger file of the same form.
 """
 
-import csv
 import math
 import os
 from collections.abc import Iterator
@@ -31,11 +30,6 @@ DOUBLES = {
 
 def reference_path() -> Path:
     return Path(os.environ.get("MAESTRO_REFERENCE", SAMPLE))
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def read_row(row: dict[str, str]) -> tuple[Layer, Accelerator, Dataflow]:

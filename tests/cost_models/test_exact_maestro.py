@@ -8,9 +8,10 @@ outer step, and one at the start.
 from pathlib import Path
 
 import cost_models
-from tests.cost_models.maestro_reference import read_row, read_rows
+from benchmarks.frame import known
+from tests.cost_models.maestro_reference import read_row
 
-ROWS = read_rows(Path(__file__).parent / "data" / "maestro_divisor_rows.csv")
+ROWS = known(Path(__file__).parent / "data" / "maestro_divisor_rows.csv")
 """All rows of the 8,000 reference rows that meet these conditions."""
 
 

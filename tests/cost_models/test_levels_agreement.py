@@ -37,7 +37,7 @@ def test_what_is_known_of_earlier_nests_is_forgotten_in_time() -> None:
 
 def test_the_kernel_equals_the_simulator_on_nests_of_every_feature() -> None:
     found: Counter[str] = Counter()
-    nests = 120
+    nests = 80
     for number in range(nests):
         nest = random_nest(np.random.default_rng((9, number)), 1 + number % 5)
         counts = simulate(nest)

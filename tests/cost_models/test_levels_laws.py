@@ -1,17 +1,14 @@
 """The laws of answers on random chains, and of optima of small spaces; each can fail."""
 
-import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from benchmarks import levels_laws, levels_monotone
 from benchmarks.levels_laws import LAWS
-from cost_models import CostModelError
-from cost_models.exact.nest import INPUT, Nest, NestLevel, Port
+from cost_models.exact.nest import Nest, NestLevel, Port
 from cost_models.exact.nest_counts import count
 from layers import COUPLED_DIMS, LayerKind
 
@@ -58,26 +55,6 @@ def test_a_wrong_count_breaks_a_law(law: str) -> None:
     assert not LAWS[law](NEST, WRONG[law](counts))
 
 
-@pytest.mark.parametrize("own", [False, True])
-def test_entries_of_a_memory_fit_together(own: bool) -> None:
-    """16 input elements of 8 bits in one entry, and 2 in the other."""
-    inputs = (True, False, False)
-    outer = replace(NEST.levels[0], tile=(4, 3, 4, 1, 2, 1, 1, 1), keeps=inputs)
-    inner = replace(NEST.levels[1], units=(1,) * 8, keeps=inputs, joined=True)
-    assert levels_laws.elements(NEST, INPUT, outer.tile, padding=True) == 15
-
-    def nest(bits: int) -> Nest:
-        room = {"own_bits": (bits, None, None)} if own else {"shared_bits": bits}
-        entries = tuple(replace(level, **room) for level in (outer, inner))
-        return replace(NEST, levels=entries)
-
-    assert levels_laws.fits(nest(8 * 16))
-    count(nest(8 * 16))
-    assert not levels_laws.fits(nest(8 * 16 - 1))
-    with pytest.raises(CostModelError, match="level 1: its tiles need more than its capacity"):
-        count(nest(8 * 16 - 1))
-
-
 def test_no_better_chip_has_a_higher_optimum(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["levels_monotone", "--seeds", "3"])
     assert not levels_monotone.TABLE.run(), capsys.readouterr().out
@@ -91,19 +68,3 @@ def test_a_higher_optimum_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels_monotone, "count", dearer)
     found = levels_monotone.run(None, 0)
     assert found["one more entry: higher latency"] == 1
-
-
-def test_a_space_has_every_tile_order_and_fan_out() -> None:
-    space = levels_monotone.random_space(np.random.default_rng(1))
-    nests = list(space.nests())
-    assert len(set(nests)) == len(nests)
-    orders = math.factorial(len(space.active)) ** len(space.entries)
-    along = math.prod(len(entry.along) for entry in space.entries)
-    tiles = {tuple(level.tile for level in nest.levels) for nest in nests}
-    assert len(nests) == orders * along * len(tiles)
-    assert all(
-        inner <= outer
-        for chain in tiles
-        for around, tile in zip((space.nest.extents, *chain), chain, strict=False)
-        for outer, inner in zip(around, tile, strict=True)
-    )

@@ -4,18 +4,13 @@ from collections import Counter
 
 import numpy as np
 
+from benchmarks.frame import known
 from cost_models import FIGURES, load
 from cost_models.infeasible import ReasonCode
 from cost_models.laws import MAESTRO_LAWS, physical_bounds
-from tests.cost_models.maestro_reference import (
-    differences,
-    printed,
-    read_row,
-    read_rows,
-    reference_path,
-)
+from tests.cost_models.maestro_reference import differences, printed, read_row, reference_path
 
-ROWS = read_rows(reference_path())
+ROWS = known(reference_path())
 OK_ROWS = [row for row in ROWS if row["status"] == "ok"]
 
 

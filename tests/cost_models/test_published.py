@@ -1,22 +1,16 @@
 """Published figures beside ours: what the tables say holds of the mappings in the repository."""
 
-import csv
 import math
 from pathlib import Path
 
 import pytest
-import yaml
 
+from benchmarks.frame import known
 from benchmarks.published import eyeriss, nvdla, simba, tpu
 from benchmarks.published.rows import COLUMNS, Row, chain_of, given, shown
 
 DATA = Path(__file__).parents[2] / "docs" / "data"
 FOUND = {module.__name__.rsplit(".", 1)[1]: list(module.rows()) for module in (eyeriss, nvdla, tpu)}
-
-
-def kept(name: str) -> list[dict[str, str]]:
-    with (DATA / f"published-{name}.csv").open(encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def of(chip: str, quantity: str) -> list[Row]:
@@ -25,14 +19,14 @@ def of(chip: str, quantity: str) -> list[Row]:
 
 @pytest.mark.parametrize("chip", FOUND)
 def test_the_table_is_what_the_model_says(chip: str) -> None:
-    assert kept(chip) == [shown(row) for row in FOUND[chip]], (
+    assert known(DATA / f"published-{chip}.csv") == [shown(row) for row in FOUND[chip]], (
         f"python -m benchmarks published {chip}"
     )
 
 
 @pytest.mark.parametrize("chip", [*FOUND, "simba"])
 def test_factors_and_what_they_leave_over_make_the_ratio(chip: str) -> None:
-    for row in kept(chip):
+    for row in known(DATA / f"published-{chip}.csv"):
         assert tuple(row) == COLUMNS
         factors = [float(cause.rsplit(" x", 1)[1]) for cause in row["causes"].split("; ") if cause]
         explained = math.prod(factors) * float(row["left_over"])
@@ -41,20 +35,25 @@ def test_factors_and_what_they_leave_over_make_the_ratio(chip: str) -> None:
         assert ratio == pytest.approx(float(row["ratio"]), abs=0.001), row
 
 
-def test_eyeriss_moves_what_is_published_at_the_buffer() -> None:
+@pytest.mark.parametrize(
+    ("chip", "quantity", "low", "high"),
+    [
+        ("eyeriss", "GLB [MB]", 0.995, 1.005),
+        ("eyeriss", "DRAM [MB]", 0.88, 1.12),
+        ("eyeriss", "processing [ms]", 0.84, 1.0),  # where DRAM does not make it wait
+        ("nvdla", "", 0.998, 1.002),
+        ("tpu", "", 0.88, 1.12),
+    ],
+)
+def test_what_causes_leave_over_is_small(chip, quantity, low, high) -> None:
+    rows = [row for row in FOUND[chip] if row.quantity == quantity or not quantity]
+    assert rows
+    assert all(low < row.left_over < high for row in rows)
+
+
+def test_one_layer_of_eyeriss_is_far_from_what_is_published_at_the_buffer() -> None:
     rows = of("eyeriss", "GLB [MB]")
-    assert all(abs(row.left_over - 1) < 0.005 for row in rows)
     assert [row.layer for row in rows if abs(row.ratio - 1) > 0.25] == ["CONV3"]
-
-
-def test_eyeriss_moves_what_is_published_at_dram_but_for_its_compression() -> None:
-    rows = of("eyeriss", "DRAM [MB]")
-    assert {row.layer for row in rows} == {f"CONV{n}" for n in range(1, 6)} | {"all"}
-    assert all(abs(row.left_over - 1) < 0.12 for row in rows)
-
-
-def test_eyeriss_takes_as_long_as_published_where_dram_does_not_make_it_wait() -> None:
-    assert all(0.84 < row.left_over < 1 for row in of("eyeriss", "processing [ms]"))
 
 
 def test_another_mapping_of_eyeriss_would_be_seen(tmp_path, monkeypatch) -> None:
@@ -70,12 +69,6 @@ def test_another_mapping_of_eyeriss_would_be_seen(tmp_path, monkeypatch) -> None
     assert eyeriss.buffer_row(layer, figures).left_over > 1.5 * right
 
 
-def test_nvdla_is_as_fast_as_published_and_each_layer_is_explained() -> None:
-    (images,) = of("nvdla", "images/s")
-    assert abs(images.ratio - 1) < 0.2
-    assert all(abs(row.left_over - 1) < 0.002 for row in FOUND["nvdla"])
-
-
 def test_the_sheet_of_nvdla_says_what_the_primer_says() -> None:
     times = [row["times"] for row in given("nvdla")["layers"].values()]
     rows = of("nvdla", "cycles")
@@ -84,14 +77,12 @@ def test_the_sheet_of_nvdla_says_what_the_primer_says() -> None:
     assert round(1e9 / cycles) == given("nvdla")["images_per_s"]
 
 
-def test_the_tpu_is_as_fast_as_published() -> None:
-    assert all(abs(row.left_over - 1) <= 0.12 for row in FOUND["tpu"])
-
-
 def test_a_package_of_simba_is_so_many_chiplets() -> None:
     chiplet, package = simba.CHAINS[simba.CHIP], simba.package(36)
     assert package.peak_macs_per_cycle == 36 * chiplet.peak_macs_per_cycle == 36 * 1024
-    (peak,) = (row for row in kept("simba") if row["quantity"] == "peak [TOPS]")
+    (peak,) = (
+        row for row in known(DATA / "published-simba.csv") if row["quantity"] == "peak [TOPS]"
+    )
     assert float(peak["ours"]) == pytest.approx(36 * 4.01, rel=1e-3)
 
 
@@ -103,7 +94,9 @@ def test_the_tables_of_simba_are_of_mappings_that_a_search_finds(monkeypatch) ->
     macs = sum(layer.macs for layer in network)
     assert whole.cycles >= macs / 1024
     assert whole.chip_pj > 0
-    (area,) = (row for row in kept("simba") if row["quantity"] == "area [mm2]")
+    (area,) = (
+        row for row in known(DATA / "published-simba.csv") if row["quantity"] == "area [mm2]"
+    )
     assert float(area["ours"]) == pytest.approx(whole.area_mm2, rel=1e-4)
 
 
@@ -113,9 +106,3 @@ def test_causes_are_factors_in_the_order_in_which_they_are_taken_off() -> None:
     row = Row("chip", "layer", "MB", 10.0, 12.0, causes)
     assert (row.ratio, row.left_over) == pytest.approx((1.2, 0.8))
     assert shown(row)["read"] == "remembered, not checked"
-
-
-@pytest.mark.parametrize("name", [*FOUND, "simba"])
-def test_every_file_of_published_figures_names_its_source(name: str) -> None:
-    source = given(name)["source"]
-    assert len(yaml.safe_dump(source)) > 40

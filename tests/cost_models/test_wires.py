@@ -8,21 +8,12 @@ import pytest
 
 import cost_models
 import layers
-from baselines.optimal.chain_structures import ChainStructures
 from benchmarks.chain_check import brute_force
-from benchmarks.chain_problems import random_problem
-from cost_models import (
-    Accelerator,
-    ChainBrancher,
-    ChainFacts,
-    CostsToGo,
-    Mapping,
-    Widths,
-    Wires,
-    chain_facts_of,
-)
+from benchmarks.chain_problems import random_problem, structures_of
+from cost_models import Accelerator, Mapping, Widths, Wires
 from maestro_env import Problem
 from mapper.show.speed import speed_lines
+from tests.baselines.proofs import least_of, spread_bounds
 
 DEAR = Wires(2.0, 300.0, 40.0)
 """So dear that they decide."""
@@ -78,24 +69,6 @@ def test_files_keep_them() -> None:
         assert again == chip
 
 
-def least_bound(problem: Problem) -> float:
-    """The least of all spreads' bounds."""
-    facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, {})
-    assert isinstance(facts, ChainFacts)
-    structures = ChainStructures(problem.space, facts)
-    found = []
-    for way in structures.ways:
-        spread = structures.spread(way)
-        none = ((0,) * 8,) * (facts.depth + 1)
-        togo = CostsToGo(spread, structures.tiles, none)
-        bounds = ChainBrancher(togo, (0, 1))
-        bounds.fill()
-        bounds.fill_ports()
-        children = bounds.children(bounds.root(), math.inf).bounds
-        found.append(float(children[0]) if len(children) else math.inf)
-    return min(found)
-
-
 def test_bounds_of_chains_are_near_brute_force_and_not_above() -> None:
     ratios = []
     for seed in range(36):
@@ -106,7 +79,10 @@ def test_bounds_of_chains_are_near_brute_force_and_not_above() -> None:
             problem = Problem(drawn.layer, chip, "energy", drawn.cost_model)
             best = brute_force(problem)
             if math.isfinite(best):
-                ratios.append(best / least_bound(problem))
+                structures = structures_of(problem)
+                ways = (spread_bounds(structures, structures.spread(way), (0, 1))
+                        for way in structures.ways)  # fmt: skip
+                ratios.append(best / min(map(least_of, ways)))
     assert len(ratios) >= 8
     assert 1 - 1e-9 <= min(ratios) < 1.001  # wires that cost a fifth more break this
 

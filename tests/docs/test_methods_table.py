@@ -61,37 +61,3 @@ def test_table_iii_and_the_networks_are_made_of_the_layers_that_are_kept(
     module.TABLE.run()
     kept = DATA / module.TABLE.file
     assert (tmp_path / "table.csv").read_text() == kept.read_text(), f"{kept}: make it again"
-
-
-def test_a_ratio_has_the_interval_of_its_cases_and_runs():
-    def kept(method, layer, seed, best):
-        return run(method, layer, seed, [[1, best]])
-
-    runs = [
-        *(kept("ga", "vgg16.1", seed, best) for seed, best in enumerate((10.0, 20.0, 90.0))),
-        *(kept("marl", "vgg16.1", seed, 10.0) for seed in range(3)),
-        *(kept("ga", "vgg16.4", seed, 8.0) for seed in range(3)),
-        *(kept("marl", "vgg16.4", seed, 16.0) for seed in range(3)),
-        *(kept(method, "vgg16.8", seed, 5.0) for method in ("ga", "marl") for seed in range(3)),
-    ]
-    over = marl_controls.ratio(runs, "marl", "ga")
-    assert over["ratio"] == pytest.approx(1.0)
-    assert (over["tie"], over["better"], over["worse"]) == (1, 1, 1)
-    assert over["from"] < 0.7
-    assert 1.4 < over["to"] <= 2.0
-    assert over["p"] > 0.5
-
-
-def test_rows_of_controls_say_when_a_run_was_near_the_best(tmp_path):
-    curves = ([[1, 20.0], [7, 10.4]], [[1, 20.0], [9, 10.0]], [[1, 11.0]])
-    runs = [run("ga", "vgg16.8", seed, curve) for seed, curve in enumerate(curves)]
-    lines = (json.dumps(one | {"budget": marl_controls.BUDGET}) + "\n" for one in runs)
-    (tmp_path / "a.jsonl").write_text("".join(lines))
-    assert [row["samples to 5 %"] for row in marl_controls.kept([tmp_path])] == [7, 9, None]
-
-
-def test_shapes_that_come_again_are_no_further_evidence():
-    names = [f"mobilenetv2.{i}" for i in range(53)]
-    shapes = networks_table.distinct_shapes(names)
-    assert len(shapes) == 31
-    assert shapes[:2] == names[:2]

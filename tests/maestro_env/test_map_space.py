@@ -171,20 +171,6 @@ def test_sample_depends_on_the_seed_alone_and_covers_every_choice() -> None:
     assert all(len(np.unique(drawn[:, i])) == n for i, n in enumerate(space.nvec))
 
 
-def test_hand_written_mapping_encodes_to_its_own_action() -> None:
-    space = MapSpace(CONV, EDGE)
-    mapping = Mapping(
-        orders=("RSCKYX", "XYCKSR"),
-        parallel=("K", "C"),
-        tiles=({"K": 6}, {"K": 3, "C": 1}),
-        cluster_size=14,
-    )
-    found = space.decode(space.encode(MappingBatch.from_mappings([mapping], CONV.extents)))[0]
-    assert found.tiles[0] == {"K": 6, "C": 13, "Y": 15, "X": 22, "R": 3, "S": 5, "N": 1, "G": 1}
-    assert found.orders == ("NGCKYXRS", "NGXYCKRS")
-    assert (found.parallel, found.cluster_size) == (("K", "C"), 14)
-
-
 @pytest.mark.parametrize(
     ("tiles", "parallel", "words"),
     [

@@ -1,9 +1,6 @@
 """What every registered environment owes to the libraries that use it."""
 
-import os
 import pickle
-import subprocess
-import sys
 import warnings
 from typing import Any
 
@@ -15,6 +12,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 import layers
 import maestro_env
 from cost_models import PRESETS
+from tests.programs import python
 
 BENCH = tuple(name for name in maestro_env.ENVIRONMENTS if name.startswith("Bench-"))
 IDS = (*(name for name in maestro_env.ENVIRONMENTS if name not in BENCH), BENCH[0], BENCH[-1])
@@ -107,14 +105,7 @@ print(digest.hexdigest())
 def test_another_process_with_another_hash_seed_says_the_same(capsys: Any) -> None:
     code = SAYS.format(ids=IDS)
     exec(code, {})
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONHASHSEED": "2"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == capsys.readouterr().out
+    assert python(code, PYTHONHASHSEED="2") == capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("network", "place", "preset"), ENDS)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.frame import write
+from benchmarks.frame import DATA, grouped, known, write
 from benchmarks.mast import plan, rates, table1
 from marl_runs import Store
 from mast.experiment import ValueTraining
@@ -71,38 +71,27 @@ def chosen_from(folder, found):
 ARM = plan.Cell("tag-3", "mast", 0.9, 0)
 
 
-def test_rates_double_until_the_mean_return_falls(tmp_path, store):
-    found = finish_rates(store, ARM, {0.001: 2.0, 0.002: 4.0, 0.004: 3.75, 0.008: 9.0})
-    rows = [(row["lr"], row["return"], row["chosen"]) for row in found]
-    assert rows == [(0.001, 2.0, 0), (0.002, 4.0, 1), (0.004, 3.75, 0)]
-    unended = rates.with_choice(found[:2])
-    assert not any(row["chosen"] for row in unended)
-    chosen = chosen_from(tmp_path, found)
-    assert chosen.of(ARM) == 0.002
-    assert chosen.of(replace(ARM, options=("--without", "sm"))) == 0.002
-    assert chosen.of(replace(ARM, task="spread-6")) is None
-    assert plan.Rates(None).of(ARM) is None
+@pytest.mark.parametrize("file", ["mast-rates.csv", "mast-wide-rates.csv"])
+def test_kept_rates_double_or_halve_until_the_mean_return_falls(file):
+    for own in grouped(known(DATA / file), "algorithm", "task", "arm").values():
+        rows = [{"lr": float(row["lr"]), "return": float(row["return"])} for row in own]
+        for place, row in enumerate(rows):
+            before = {one["lr"]: one["return"] for one in rows[:place]}
+            assert rates.next_rate(before) == row["lr"]
+            assert not before or not any(r["chosen"] for r in rates.with_choice(rows[:place]))
+        assert [str(row["chosen"]) for row in rates.with_choice(rows)] == [r["chosen"] for r in own]
 
 
 def test_an_algorithm_without_rates_takes_those_of_qmix(tmp_path, store):
     found = finish_rates(store, ARM, {0.001: 1.0, 0.002: 2.0, 0.004: 0.0})
     other = replace(ARM, algorithm="ow-qmix")
-    assert chosen_from(tmp_path, found).of(other) == 0.002
+    chosen = chosen_from(tmp_path, found)
+    assert chosen.of(other) == chosen.of(replace(ARM, options=("--without", "sm"))) == 0.002
+    assert chosen.of(replace(ARM, task="spread-6")) is plan.Rates(None).of(ARM) is None
+    assert chosen.of(replace(ARM, options=("--hidden", "256"))) is None
     found += finish_rates(store, other, {0.001: 3.0, 0.002: 2.0, 0.0005: 1.0})
     chosen = chosen_from(tmp_path, found)
     assert (chosen.of(other), chosen.of(ARM)) == (0.001, 0.002)
-
-
-def test_rates_are_halved_where_a_higher_one_is_worse(tmp_path, store):
-    wide = plan.Cell("tag-3", "dense+", 0.0, 0, options=("--hidden", "256"))
-    found = finish_rates(store, wide, {0.001: 5.0, 0.002: 4.0, 0.0005: 6.0})
-    assert not any(row["chosen"] for row in found), "2.5e-4 was not tried"
-    found = finish_rates(store, wide, {0.00025: 1.0})
-    rows = {row["lr"]: row["chosen"] for row in found}
-    assert rows == {0.001: 0, 0.002: 0, 0.0005: 1, 0.00025: 0}
-    chosen = chosen_from(tmp_path, found)
-    assert chosen.of(wide) == 0.0005
-    assert chosen.of(plan.Cell("tag-3", "dense+", 0.0, 0)) is None
 
 
 def test_a_run_has_its_rate_and_what_is_left_out():

@@ -60,7 +60,7 @@ def same(one, two, **tolerances):
         torch.testing.assert_close(theirs[name], value, msg=name, **tolerances)
 
 
-def after(mode, layout, law, algorithm, updates=4, **options):
+def after(mode, layout, law, algorithm, updates=3, **options):
     replay = filled(layout, law, **options)
     config = LearnerConfig(algorithm=algorithm, mode=mode, hidden=16, dtype="float64")
     learner = make_learner(replay.schema, config, seed=7)

@@ -1,8 +1,6 @@
 """Layouts hold what was stored; laws draw with the probabilities they state."""
 
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,9 +15,10 @@ from mpe_marl.replay.memory import total_bytes
 from mpe_marl.replay.ring import Ring
 from mpe_marl.worlds import BatchWorlds, make_spec
 from tests.mpe_marl.filling import draws, fill
+from tests.programs import python
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(
     layout=st.sampled_from(sorted(LAYOUTS)),
     continuous=st.booleans(),
@@ -176,10 +175,8 @@ def test_runs_are_whole_aligned_blocks():
 def test_the_same_seed_draws_the_same_in_another_process(capsys):
     draws()
     here = capsys.readouterr().out
-    words = [sys.executable, "-c", "from tests.mpe_marl.filling import draws; draws()"]
-    env = {"PYTHONHASHSEED": "1", "PATH": "", "PYTHONPATH": "."}
-    there = subprocess.run(words, capture_output=True, text=True, check=True, env=env).stdout
-    assert here == there
+    code = "from tests.mpe_marl.filling import draws; draws()"
+    assert here == python(code, PYTHONHASHSEED="1")
     assert here.count("\n") == 2 * len(LAWS)
 
 

@@ -246,19 +246,6 @@ def test_bars_show_runs(store):
     assert "2/2" in stream.text
 
 
-@pytest.mark.ray
-def test_ray_gives_the_same_and_repeats_lost_runs(store, tmp_path):
-    pytest.importorskip("ray", reason="needs the extra rllib")
-    killed = Walk(7, trouble="die once", marker=str(tmp_path / "died"))
-    walks = [killed, Walk(8, trouble="raise"), Walk(0)]
-    summary = quiet(walks, store, workers=1, ray_address="local")
-    assert sorted(summary.finished) == [Walk(0).name, killed.name]
-    assert summary.failed == [("walk seed 8", "RuntimeError: the toy broke")]
-    with Store.open(tmp_path / "here.sqlite") as here:
-        quiet(walks, here)
-        assert content(store) == content(here)
-
-
 def test_an_address_without_a_cluster_is_an_error_at_once(store):
     pytest.importorskip("ray", reason="needs the extra rllib")
     with socket.create_server(("127.0.0.1", 0)) as server:

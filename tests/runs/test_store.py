@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 
@@ -30,6 +30,7 @@ def samples(count: int, seed: int = 0):
     return rng.integers(0, 40, size=(count, 5)), rng.random(count)
 
 
+@settings(max_examples=40)
 @given(
     nst.arrays(np.int64, st.tuples(st.integers(0, 20), st.integers(1, 5))),
     st.randoms(use_true_random=False),

@@ -21,7 +21,7 @@ def extents(draw: st.DrawFn) -> Extent:
     )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(extents(), min_size=1, max_size=12), st.integers(10, 160))
 def test_what_fits_stays_and_what_stays_is_whole(columns: list[Extent], room: int) -> None:
     layout = fit(columns, room)
@@ -37,7 +37,7 @@ def test_what_fits_stays_and_what_stays_is_whole(columns: list[Extent], room: in
         assert layout.widths == tuple(column.full for column in columns)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(extents(), min_size=2, max_size=12), st.integers(10, 160))
 def test_tables_below_each_other_hold_every_column_once(columns: list[Extent], room: int) -> None:
     layouts = split(columns, room)

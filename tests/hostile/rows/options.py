@@ -23,7 +23,6 @@ COMMANDS = {
         "space -l mlp.2 --network mlp": "got both",
         "evaluate": "give either --mapping",
         "evaluate --mapping nowhere.yaml": "needs --layer",
-        "cluster -l mlp.2 --top 0": "--top: got 0",
         "cluster -l mlp.2 --threshold nan": "--threshold: got nan",
         "cluster -l mlp.2 --agents ²": "--agents: got '²'",
         "cluster -l mlp.2 --correlation pearsn": "--correlation: .*mean 'pearson'",
