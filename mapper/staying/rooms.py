@@ -79,17 +79,18 @@ def rooms_of(graph: NetworkGraph, chip: Accelerator | Chain) -> tuple[TensorRoom
         for node in graph.nodes
         if not home.holds[1] and node.kind is NodeKind.MAC and len(node.inputs) > 1
     }
+    away = graph.leaving | filters
     places = {node.name: place for place, node in enumerate(graph.nodes)}
     groups: dict[str, list[str]] = {}
     head: dict[str, str] = {}
     for place, node in enumerate(graph.nodes):
-        before = _place_taken(graph, places, place, node)
+        before = None if node.name in away else _place_taken(graph, places, place, node)
         head[node.name] = node.name if before is None else head[before]
         groups.setdefault(head[node.name], []).append(node.name)
     found = []
     for names in groups.values():
         members = [graph.nodes[places[name]] for name in names]
-        if graph.leaving.intersection(names) or filters.intersection(names):
+        if away.intersection(names):
             continue
         width = max(chip.widths.input, chip.widths.output)
         bits = max(node.elements * (node.bits or width) for node in members)

@@ -91,7 +91,7 @@ def test_a_node_that_reads_last_writes_in_the_place_of_what_it_reads() -> None:
     ]
     twice = chain(1)
     twice.results.append("add1")
-    assert {room.tensors for room in rooms_of(twice.graph(), chip)} == {("l0",)}
+    assert {room.tensors for room in rooms_of(twice.graph(), chip)} == {("l0",), ("l1",)}
     assert rooms_of(chain(1).graph(), replace(chip, l2_bytes=7)) == ()
     assert rooms_of(chain(1).graph(), chip_of("eyeriss")) == ()  # filters pass its L2
 
