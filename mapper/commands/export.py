@@ -119,10 +119,11 @@ def _export_groups(
 
     if others.count(None) != len(others):
         raise OptionError(f"{folder} is a network's answer; expected no other source beside it")
+    groups = groups_of_answer(folder / RESULT)
     if target.to != "accelforge" or form.openmp:
         raise OptionError(f"--to: {folder} has fused layers, expected --to accelforge alone")
     texts, refused = dict[str, dict[str, str]](), list[str]()
-    for source in groups_of_answer(folder / RESULT):
+    for source in groups:
         try:
             texts[f"group_{source.number}"] = group_files(source, pad=form.pad)
         except ExportError as error:
