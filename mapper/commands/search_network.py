@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mapper.results.output import folder_names
 from marl_common import atomic_write
 from marl_runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
 
@@ -101,6 +101,7 @@ class _Files:
     def __init__(self, planned: Sequence[ShapeRun], store: Store, out: Path | None) -> None:
         self._left = {item.run.name: item for item in planned if item.run is not None}
         self._store, self._out = store, out
+        self._folders = folder_names(item.shape.layer.name for item in planned)
         self.fault: OSError | None = None
 
     def write(self, run: Experiment) -> None:
@@ -130,7 +131,7 @@ class _Files:
         found = Found.of_stored(item.run, stored[0])
         if found is None or found.interrupted:
             return
-        folder = out / re.sub(r"[^\w.-]+", "_", item.shape.layer.name)
+        folder = out / self._folders[item.shape.layer.name]
         write_result(folder, found)
         left = self._store.folder(item.key)
         for source, target in ((POLICY, folder / POLICY), (POLICIES, out / POLICIES)):

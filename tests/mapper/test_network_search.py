@@ -16,6 +16,7 @@ import baselines
 import layers
 from cost_models import Accelerator
 from maestro_env import Problem
+from mapper.results.output import folder_names
 from mapper.search.carry import POLICIES, POLICY
 from mapper.search.network_runs import plan_network, results, shapes, totals
 from mapper.search.problem_spec import ProblemSpec
@@ -219,6 +220,11 @@ def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
     for folder in folders:
         files = sorted(file.name for file in folder.iterdir())
         assert files == ["manifest.json", "mapping.m", "mapping.yaml"]
+
+
+def test_every_shape_has_a_folder_of_its_own_inside_that_of_the_network():
+    found = folder_names(["conv/1", "conv_1", "..", "report.html", "conv1.0"])
+    assert list(found.values()) == ["conv_1", "conv_1_2", ".._2", "report.html_2", "conv1.0"]
 
 
 def test_a_network_without_a_place_is_kept_in_the_working_folder(folder):
