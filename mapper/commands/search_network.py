@@ -82,7 +82,8 @@ def search_network(asked: NetworkSearch, given: ResultOptions, after: After | No
     if out is not None:
         counts = {result.shape.layer.name: result.shape.count for result in found}
         tokens = 0 if language is None else language.run.new_tokens
-        _write_page(NetworkShapes(network, counts, tokens), runs, given.location, out)
+        taken = (passes.get(name, 0.0) for name in ("latency_cycles", "energy_nj"))
+        _write_page(NetworkShapes(network, counts, tokens, *taken), runs, given.location, out)
     if outcome.stopped:
         tell(go_on_with())
     if after is not None and after.certificate is not None:
