@@ -232,8 +232,9 @@ def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, flo
 
     graph = layers.graph_of(network)
     first = spec(graph.layers[0])
-    chip = check_keep(first.accelerator, first.cost_model, "edp", "--passes counted")
-    placement = Placement(graph, chip, first.cost_model_options, counted=True)
+    options = first.cost_model_options
+    chip = check_keep(first.accelerator, first.cost_model, options, "edp", "--passes counted")
+    placement = Placement(graph, chip, options, counted=True)
     nodes = [node for node in graph.nodes if node.layer is None]
     found = [placement.pass_of(node, frozenset()) for node in nodes]
     return {

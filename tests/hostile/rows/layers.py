@@ -118,6 +118,7 @@ ROWS = [
                 "a.yaml": "'layer0' has no inputs",
                 "mlp --budget 50": "takes no --budget",
                 "mlp --limit max_latency_cycles=5": "takes no --limit",
+                "mlp --cost-model exact:resident=input": "option resident is of a layer by itself",
                 "mlp --passes all": "--passes: got 'all', expected free or counted",
                 "mlp --space full=true": "tensors bypass L2",
                 "mlp -a simba --space uneven=true": "tensors bypass L2, or parts of it",
