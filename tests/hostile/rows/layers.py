@@ -117,6 +117,7 @@ ROWS = [
                 "a.csv": "says nothing of what each reads",
                 "a.yaml": "'layer0' has no inputs",
                 "mlp --budget 50": "takes no --budget",
+                "mlp --pretrained none": "takes no --pretrained",
                 "mlp --limit max_latency_cycles=5": "takes no --limit",
                 "mlp --cost-model exact:resident=input": "option resident is of a layer by itself",
                 "mlp --passes all": "--passes: got 'all', expected free or counted",
