@@ -13,6 +13,8 @@ import yaml
 
 import layers
 from cost_models import (
+    Accelerator,
+    Chain,
     ChainMapping,
     DataflowError,
     Mapping,
@@ -144,3 +146,10 @@ def read_any_mapping(path: Path) -> Mapping | ChainMapping:
         return mapping_from(data)
     except MappingError as error:
         raise MappingError(f"{path}: {error}") from None
+
+
+def chip_of_mapping(chip: Accelerator | Chain, mapping: object) -> Accelerator | Chain:
+    """The chip as a mapping takes it: of two levels as a list, where that has an entry for each."""
+    if isinstance(mapping, ChainMapping) and isinstance(chip, Accelerator):
+        return chip.to_levels()
+    return chip
