@@ -149,7 +149,8 @@ def read_any_mapping(path: Path) -> Mapping | ChainMapping:
 
 
 def chip_of_mapping(chip: Accelerator | Chain, mapping: object) -> Accelerator | Chain:
-    """The chip as a mapping takes it: of two levels as a list, where that has an entry for each."""
-    if isinstance(mapping, ChainMapping) and isinstance(chip, Accelerator):
-        return chip.to_levels()
-    return chip
+    """The chip as a mapping takes it: L2 and L1 as a list, where that has an entry for each."""
+    if not isinstance(mapping, ChainMapping) or isinstance(chip, Chain):
+        return chip
+    of_two = {entry.level for entry in mapping.entries} <= {"L2", "L1"}
+    return chip.to_levels() if of_two else chip
