@@ -64,10 +64,11 @@ def map_network(
     fuse, space = f"--fuse {asked.fuse}", dict(asked.space or {})
     first = Problem(graph.layers[0], chip, "energy", asked.model, space)  # checks all of them
     model, accelerator = first.cost_model, first.accelerator
-    check_keep(accelerator, model.name, objective, fuse)
+    options = dict(getattr(model, "options", {}))
+    check_keep(accelerator, model.name, options, objective, fuse)
     check_inputs(accelerator, asked.inputs, fuse)
     check_space(space)
-    setting = StaySetting(accelerator, dict(getattr(model, "options", {})), space)
+    setting = StaySetting(accelerator, options, space)
     with Store.open(str(asked.store)) as opened:
         prove = stored_proofs(opened, asked.workers, SilentReporter())
         problem = NetworkProblem(graph, setting, prove, asked.passes == "counted", asked.gap)

@@ -113,11 +113,12 @@ def _source(path: Path, layer: str | None, accelerator: str) -> ExportSource:
     import layers
     from cost_models import load_chip
     from mapper.export.export_source import ExportSource, of_folder
-    from mapper.results.result_files import read_any_mapping
+    from mapper.results.result_files import chip_of_mapping, read_any_mapping
 
     if path.is_dir():
         return of_folder(path)
     mapping = read_any_mapping(path)
     if layer is None:
         raise OptionError(f"{path}: a mapping as YAML needs --layer, such as --layer mobilenetv2.2")
-    return ExportSource(layers.parse(layer), load_chip(accelerator), mapping)
+    chip = chip_of_mapping(load_chip(accelerator), mapping)
+    return ExportSource(layers.parse(layer), chip, mapping)

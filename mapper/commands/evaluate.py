@@ -63,8 +63,11 @@ def evaluate(
                   "--no-guard": model.no_guard}  # fmt: skip
         evaluate_network(files.alone(others), model.cost_model, as_json)
         return
+    from mapper.results.result_files import chip_of_mapping
+
     loaded = chip.chip()
     pairs = files.pairs()
+    loaded = chip_of_mapping(loaded, pairs[0][1])  # several are MAESTRO's, of two levels
     models = model.models()
     results = [(pair, _evaluated(pair, loaded, models)) for pair in pairs]
     from mapper.show.cost import print_costs_of_layers

@@ -163,9 +163,9 @@ def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePla
     for name in ("pretrained", "timeout"):
         if getattr(plan, name) != usual[name]:
             raise OptionError(f"--fuse keep: takes no --{name}; leave it out")
-    check_keep(space.base, plan.workload.cost_model, plan.aims[0])
-    graph = layers.graph_of(plan.network)
-    kept = KeptWorkload(graph, plan.workload.cost_model_options, counted, plan.gap)
+    options = plan.workload.cost_model_options
+    check_keep(space.base, plan.workload.cost_model, options, plan.aims[0])
+    kept = KeptWorkload(layers.graph_of(plan.network), options, counted, plan.gap)
     return replace(plan, kept=kept)
 
 

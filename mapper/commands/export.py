@@ -119,10 +119,11 @@ def _export_groups(
 
     if others.count(None) != len(others):
         raise OptionError(f"{folder} is a network's answer; expected no other source beside it")
+    groups = groups_of_answer(folder / RESULT)
     if target.to != "accelforge" or form.openmp:
         raise OptionError(f"--to: {folder} has fused layers, expected --to accelforge alone")
     texts, refused = dict[str, dict[str, str]](), list[str]()
-    for source in groups_of_answer(folder / RESULT):
+    for source in groups:
         try:
             texts[f"group_{source.number}"] = group_files(source, pad=form.pad)
         except ExportError as error:
@@ -150,7 +151,7 @@ def _source(
     import layers
     from cost_models import load_chip
     from mapper.export.export_source import ExportSource, of_folder, of_run
-    from mapper.results.result_files import read_any_mapping
+    from mapper.results.result_files import chip_of_mapping, read_any_mapping
 
     if [folder, stored.run, given.mapping].count(None) != 2:
         raise OptionError(
@@ -167,5 +168,6 @@ def _source(
     assert given.mapping is not None
     if given.layer is None:
         raise OptionError(f"--mapping {given.mapping} needs --layer, such as --layer mobilenetv2.2")
-    layer, loaded = layers.parse(given.layer), load_chip(chip.accelerator)
-    return ExportSource(layer, loaded, read_any_mapping(given.mapping))
+    mapping = read_any_mapping(given.mapping)
+    loaded = chip_of_mapping(load_chip(chip.accelerator), mapping)
+    return ExportSource(layers.parse(given.layer), loaded, mapping)

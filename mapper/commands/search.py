@@ -98,10 +98,12 @@ def _search_kept(
     network = shared.named()
     refused = {
         "--option": method.of_method, "--carry": shared.carry, "--limit": problem.limit,
-        "--budget": method.budget, "--patience": method.patience, "--log": method.log,
         "--timeout": proof.timeout, "--dataflow": problem.dataflow,
-        "--max-memory": proof.max_memory,
+        "--max-memory": proof.max_memory, "--no-proof": proof.no_proof,
     }  # fmt: skip
+    for name in MethodOptions.__match_args__:
+        if name not in ("method", "of_method"):
+            refused["--" + name.replace("_", "-")] = getattr(method, name)
     check_kept(spec, method.method, refused, network, shared, proof.certificate is not None)
     search_kept(network or "", spec.complete(), results, shared, proof)
 

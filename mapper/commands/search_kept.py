@@ -63,7 +63,9 @@ def check_kept(
     for name, value in refused.items():
         if value:
             raise OptionError(f"--fuse {fuse}: takes no {name}; leave it out")
-    check_keep(spec.accelerator, spec.cost_model, spec.objective, f"--fuse {fuse}")
+    check_keep(
+        spec.accelerator, spec.cost_model, spec.cost_model_options, spec.objective, f"--fuse {fuse}"
+    )
     check_inputs(spec.accelerator, inputs, f"--fuse {fuse}")
     check_space(spec.space)
     if certified and inputs > 1:
@@ -91,7 +93,7 @@ def search_kept(
     import layers
     from mapper.fusing.fused_network import FusedProblem
     from mapper.show.kept_table import print_kept
-    from mapper.staying.kept_network import USUAL_GAP, check_keep, keep_network, stored_proofs
+    from mapper.staying.kept_network import USUAL_GAP, keep_network, stored_proofs
     from mapper.staying.network_optimum import NetworkProblem
     from mapper.staying.network_result import NetworkStoppedError, UnmappableError
     from mapper.staying.stay_proof import StaySetting
@@ -100,9 +102,8 @@ def search_kept(
     out = results.out
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    chip = check_keep(spec.accelerator, spec.cost_model, spec.objective)
     gap = USUAL_GAP if proof.gap is None else proof.gap
-    setting = StaySetting(chip, spec.cost_model_options, spec.space)
+    setting = StaySetting(spec.accelerator, spec.cost_model_options, spec.space)
     with Store.open(results.location) as opened:
         prove = stored_proofs(opened, results.workers or cores(), SilentReporter())
 

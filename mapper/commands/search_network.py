@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mapper.results.output import folder_names
 from marl_common import atomic_write
 from marl_runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
 
@@ -82,7 +82,8 @@ def search_network(asked: NetworkSearch, given: ResultOptions, after: After | No
     if out is not None:
         counts = {result.shape.layer.name: result.shape.count for result in found}
         tokens = 0 if language is None else language.run.new_tokens
-        _write_page(NetworkShapes(network, counts, tokens), runs, given.location, out)
+        taken = (passes.get(name, 0.0) for name in ("latency_cycles", "energy_nj"))
+        _write_page(NetworkShapes(network, counts, tokens, *taken), runs, given.location, out)
     if outcome.stopped:
         tell(go_on_with())
     if after is not None and after.certificate is not None:
@@ -101,6 +102,7 @@ class _Files:
     def __init__(self, planned: Sequence[ShapeRun], store: Store, out: Path | None) -> None:
         self._left = {item.run.name: item for item in planned if item.run is not None}
         self._store, self._out = store, out
+        self._folders = folder_names(item.shape.layer.name for item in planned)
         self.fault: OSError | None = None
 
     def write(self, run: Experiment) -> None:
@@ -130,7 +132,7 @@ class _Files:
         found = Found.of_stored(item.run, stored[0])
         if found is None or found.interrupted:
             return
-        folder = out / re.sub(r"[^\w.-]+", "_", item.shape.layer.name)
+        folder = out / self._folders[item.shape.layer.name]
         write_result(folder, found)
         left = self._store.folder(item.key)
         for source, target in ((POLICY, folder / POLICY), (POLICIES, out / POLICIES)):
@@ -230,8 +232,9 @@ def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, flo
 
     graph = layers.graph_of(network)
     first = spec(graph.layers[0])
-    chip = check_keep(first.accelerator, first.cost_model, "edp", "--passes counted")
-    placement = Placement(graph, chip, first.cost_model_options, counted=True)
+    options = first.cost_model_options
+    chip = check_keep(first.accelerator, first.cost_model, options, "edp", "--passes counted")
+    placement = Placement(graph, chip, options, counted=True)
     nodes = [node for node in graph.nodes if node.layer is None]
     found = [placement.pass_of(node, frozenset()) for node in nodes]
     return {

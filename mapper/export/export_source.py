@@ -48,8 +48,8 @@ def of_folder(folder: Path) -> ExportSource:
     manifest = folder / MANIFEST
     if not manifest.is_file():
         raise ExportError(
-            f"{folder}: holds no {MANIFEST}; expected a folder of `mapper search --out`, or give "
-            "--run ID, or --layer with --mapping FILE"
+            f"{folder}: holds no {MANIFEST}; expected a folder of `mapper search --out`, of a "
+            "network that of one layer"
         )
     data = read_json(manifest, ExportError)
     try:

@@ -103,5 +103,11 @@ def read_answer(path: Path) -> AnswerFields:
         AnswerError: It cannot be read; names the file and the field.
     """
     text = read_text(path, AnswerError, "the answer of a network (network.json)")
-    return read_fields(AnswerFields, parse_record(text, str(path), AnswerError), str(path),
-                       AnswerError, "fields of a network's answer")  # fmt: skip
+    fields = parse_record(text, str(path), AnswerError)
+    if isinstance(fields, dict) and "shapes" in fields:
+        raise AnswerError(
+            f"{path}: is of a network that was searched layer by layer, each in a folder beside "
+            "it; expected one of `mapper search --network N --fuse keep` or tiles"
+        )
+    return read_fields(AnswerFields, fields, str(path), AnswerError,
+                       "fields of a network's answer")  # fmt: skip

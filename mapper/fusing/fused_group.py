@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from cost_models import Accelerator, Chain
-from layers import KEEPS_SIZE, Layer, LayerKind, NetworkGraph
+from layers import Layer, LayerKind, NetworkGraph, NodeKind
 from mapper.fusing.axis_plan import AxisLayer, AxisPlan, Piece, axis_plans
 from mapper.staying.rooms import can_stay, home_of
 from mapper.staying.shape_facts import Resident
@@ -228,8 +228,9 @@ def _linked(graph: NetworkGraph, places: Sequence[int], place: int) -> bool:
         return False  # zeros inside a transposed convolution are not cut
     product = first.kind is LayerKind.GEMM
     if layer is None:
-        in_place = node.kind in KEEPS_SIZE and len(node.reads) == 1
-        return product and in_place and (node.elements, node.bits) == (before.elements, before.bits)
+        row_by_row = node.kind in (NodeKind.ELEMENTWISE, NodeKind.NORM) and len(node.reads) == 1
+        same = (node.elements, node.bits) == (before.elements, before.bits)
+        return product and row_by_row and same  # a layout may turn rows into columns
     inside = {graph.nodes[n].name for n in range(places[0], place)}
     return (
         not inside.intersection(node.inputs[1:])

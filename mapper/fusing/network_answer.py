@@ -55,7 +55,7 @@ class NetworkAnswer:
             )
         chip = chip_from(answer.accelerator)
         fuse = "--fuse keep" if answer.tiles is None else "--fuse tiles"
-        check_keep(chip, "exact", answer.objective, fuse)
+        check_keep(chip, "exact", answer.cost_model_options, answer.objective, fuse)
         check_inputs(chip, answer.inputs, fuse)
         self.answer, self.graph, self.model = answer, graph, model
         self.home = home_of(chip).name

@@ -22,11 +22,15 @@ class NetworkShapes(NamedTuple):
         name: Its name; empty where the layers are no network.
         counts: Number of layers by the name of the first of their shape.
         tokens: New tokens of a language model's forward pass; 0 for other networks.
+        pass_cycles: What nodes without MACs take, where they are counted [cycles].
+        pass_energy_nj: Likewise [nJ].
     """
 
     name: str
     counts: dict[str, int]
     tokens: int = 0
+    pass_cycles: float = 0.0
+    pass_energy_nj: float = 0.0
 
 
 def network_of(names: Sequence[str]) -> NetworkShapes:
@@ -53,15 +57,15 @@ def network_of(names: Sequence[str]) -> NetworkShapes:
 
 
 def write_network(path: Path, network: NetworkShapes) -> None:
-    """Write a network's name, how often each shape occurs, and the tokens of a language model.
+    """Write a network's name, how often each shape occurs, and what else is known of it.
 
     Raises:
         OSError: The file cannot be written.
     """
     counts = [{"layer": layer, "count": count} for layer, count in network.counts.items()]
     fields: dict[str, Any] = {"network": network.name, "shapes": counts}
-    if network.tokens:
-        fields["tokens"] = network.tokens
+    more = {name: getattr(network, name) for name in ("tokens", "pass_cycles", "pass_energy_nj")}
+    fields |= {name: value for name, value in more.items() if value}
     with atomic_write(path) as draft:
         draft.write_text(json_text(fields) + "\n", encoding="utf-8")
 
@@ -77,7 +81,8 @@ def read_network(path: Path) -> NetworkShapes | None:
     data = read_json(path, ReportError)
     try:
         counts = {str(shape["layer"]): int(shape["count"]) for shape in data["shapes"]}
-        return NetworkShapes(str(data["network"]), counts, int(data.get("tokens", 0)))
+        passes = (float(data.get(name, 0.0)) for name in ("pass_cycles", "pass_energy_nj"))
+        return NetworkShapes(str(data["network"]), counts, int(data.get("tokens", 0)), *passes)
     except (KeyError, TypeError, ValueError) as error:
         raise ReportError(
             f"{path}: is no {NETWORK} of `mapper search --network --out` ({error!r})"

@@ -12,6 +12,7 @@ from mapper.explore.explore_file import ExploredDesigns
 from mapper.explore.mapping_pool import NetworkPoint
 from mapper.report.best_mapping import WHOLE, BestMapping
 from mapper.report.fronts import FrontView
+from mapper.report.networks import NetworkShapes
 from mapper.report.roofline import roofline
 from marl_common import engineering
 
@@ -57,24 +58,22 @@ class Overview:
     """The best mappings of one objective.
 
     Args:
-        network: What the layers are together; empty where they are no network.
+        shapes: What the layers are together.
         objective: What was minimised.
         layers: The best mappings.
         missing: Names of layers without one.
         explored: Explorations of the network.
-        tokens: New tokens of a language model's forward pass; 0 for other networks.
     """
 
     def __init__(
         self,
-        network: str,
+        shapes: NetworkShapes,
         objective: str,
         layers: Sequence[BestMapping],
         missing: Sequence[str],
         explored: Sequence[ExploredDesigns] = (),
-        tokens: int = 0,
     ) -> None:
-        self.network, self.objective, self.tokens = network, objective, tokens
+        self.network, self.objective, self._shapes = shapes.name, objective, shapes
         self.layers, self.missing = list(layers), list(missing)
         self.fronts = [FrontView(designs, self._figures()) for designs in explored]
 
@@ -112,8 +111,9 @@ class Overview:
     @cached_property
     def totals(self) -> list[tuple[str, str]]:
         """Sums over all layers, one after another: names and values with units."""
-        cycles = self._sum(lambda one: one.cost.latency_cycles)
-        energy = self._sum(lambda one: one.cost.energy_nj)
+        of_passes = self._shapes.pass_cycles, self._shapes.pass_energy_nj
+        cycles = self._sum(lambda one: one.cost.latency_cycles) + of_passes[0]
+        energy = self._sum(lambda one: one.cost.energy_nj) + of_passes[1]
         macs = self._sum(lambda one: one.layer.macs)
         chip = self.layers[0].accelerator
         time = None if chip.clock_mhz is None else engineering(cycles / chip.clock_mhz, "us")
@@ -128,10 +128,13 @@ class Overview:
             ("energy-delay product", engineering(cycles * energy, "nJ * cycles")),
             ("of the PEs' peak", f"{macs / (cycles * chip.peak_macs_per_cycle):.0%}"),
         ]
+        if any(of_passes):
+            taken = engineering(of_passes[0], "cycles"), engineering(of_passes[1], "nJ")
+            found.append(("in nodes without MACs", " and ".join(taken)))
         if optimal:
             found.append(("proven optimal", f"{optimal} of {shapes}"))
-        if self.tokens and not self.missing:
-            by_token = TokenFigures.of(self.tokens, chip, cycles, energy)
+        if self._shapes.tokens and not self.missing:
+            by_token = TokenFigures.of(self._shapes.tokens, chip, cycles, energy)
             found += [("tokens a second", by_token.speed), ("energy of a token", by_token.energy)]
         return found
 
@@ -163,7 +166,7 @@ class Overview:
     @property
     def limits(self) -> list[tuple[str, str]]:
         """What limits how many layers, and their share of the latency."""
-        whole = self._sum(lambda one: one.cost.latency_cycles)
+        whole = self._sum(lambda one: one.cost.latency_cycles) + self._shapes.pass_cycles
         found = []
         for part in PARTS:
             mine = [one for one in self.layers if one.limited_by == part]

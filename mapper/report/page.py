@@ -118,7 +118,7 @@ def _overviews(summary: Summary, source: Source) -> Iterator[Overview]:
         cases = [case.layer for case in summary.cases if case.objective == objective]
         missing = [name for name in cases if name not in shown]
         explored = _explored(counted.name, summary, source)
-        yield Overview(counted.name, objective, found, missing, explored, counted.tokens)
+        yield Overview(counted, objective, found, missing, explored)
 
 
 def _explored(network: str, summary: Summary, source: Source) -> list[ExploredDesigns]:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+
+OF_NETWORK = ("explore.json", "network.json", "policies.pt", "report.html", "runs.sqlite")
+"""Files in a network's folder of results."""
 
 
 class OutputError(ValueError):
@@ -33,3 +38,17 @@ def check_writable(folder: Path, option: str = "--out") -> None:
             f"{option} {folder}: {nearest} cannot be written to ({error.strerror}); "
             "give another folder or change its permissions"
         ) from error
+
+
+def folder_names(layers: Iterable[str]) -> dict[str, str]:
+    """A folder's name for each layer of a network, beside its files; no two are alike."""
+    taken, found = {".", "..", *OF_NETWORK}, {}
+    for layer in layers:
+        name = wanted = re.sub(r"[^\w.-]+", "_", layer)
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        taken.add(name)
+        found[layer] = name
+    return found

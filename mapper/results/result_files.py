@@ -13,6 +13,8 @@ import yaml
 
 import layers
 from cost_models import (
+    Accelerator,
+    Chain,
     ChainMapping,
     DataflowError,
     Mapping,
@@ -144,3 +146,11 @@ def read_any_mapping(path: Path) -> Mapping | ChainMapping:
         return mapping_from(data)
     except MappingError as error:
         raise MappingError(f"{path}: {error}") from None
+
+
+def chip_of_mapping(chip: Accelerator | Chain, mapping: object) -> Accelerator | Chain:
+    """The chip as a mapping takes it: L2 and L1 as a list, where that has an entry for each."""
+    if not isinstance(mapping, ChainMapping) or isinstance(chip, Chain):
+        return chip
+    of_two = {entry.level for entry in mapping.entries} <= {"L2", "L1"}
+    return chip.to_levels() if of_two else chip

@@ -46,10 +46,10 @@ def print_network(
     """
     sums = {name: totals[name] for name in ("macs", *FIGURES)}
     whole = {"layer": "all layers", "count": int(totals["layers"]), **sums}
-    say(
-        f"{network}: {engineering(totals['edp'], 'cycles * nJ', 4)} (latency times energy)"
-        f"{_proven(rows)}\n"
-    )
+    value = f"{engineering(totals['edp'], 'cycles * nJ', 4)} (latency times energy)"
+    if _is_a_sum(objective):
+        value = engineering(totals[objective.figures[0]], objective.unit, 4)
+    say(f"{network}: {value}{_proven(rows)}\n")
     print_rows(
         f"{len(rows)} distinct shapes, {_searched(totals['seconds'])}",
         rows,
@@ -61,6 +61,11 @@ def print_network(
         say("")
         for line in speed_lines(chip, *(totals[name] for name in (*FIGURES, "macs"))):
             say(line)
+
+
+def _is_a_sum(objective: Objective) -> bool:
+    """Whether it is a figure whose sum every table has."""
+    return objective.figures in [(figure,) for figure in FIGURES]
 
 
 def _searched(seconds: float) -> str:
@@ -86,7 +91,7 @@ def _columns(objective: Objective, rows: Sequence[Mapping[str, Any]]) -> list[Co
         Column("latency_cycles", "cycles", "", keep=6),
         Column("energy_nj", "energy", "nJ", keep=6),
     ]
-    if objective.figures not in [(figure,) for figure in FIGURES]:
+    if not _is_a_sum(objective):
         columns.append(Column("objective", objective.name, objective.unit, keep=8))
     columns += [Column("x bound", keep=7), Column("samples", keep=1)]
     if any(row.get("gap") is not None for row in rows):

@@ -188,18 +188,29 @@ def check_inputs(chip: Accelerator | Chain, inputs: int, option: str) -> None:
 
 
 def check_keep(
-    chip: Accelerator | Chain, cost_model: str, objective: str, option: str = "--fuse keep"
+    chip: Accelerator | Chain,
+    cost_model: str,
+    options: Mapping[str, Any],
+    objective: str,
+    option: str = "--fuse keep",
 ) -> Accelerator | Chain:
     """The chip, if tensors can stay on it.
 
     Raises:
-        KeepError: The model is not `exact`, or the objective is none of a network's.
+        KeepError: The model is not `exact`, an option of it says what is found here, or the
+            objective is none of a network's.
     """
     if cost_model != "exact":
         raise KeepError(
             f"{option}: cost model {cost_model!r} does not price what moves between layers, "
             "expected exact"
         )
+    for name in ("resident", "cycle_nj"):
+        if name in options:
+            raise KeepError(
+                f"{option}: the cost model's option {name} is of a layer by itself, expected none; "
+                "leave it out"
+            )
     if objective not in OBJECTIVES:
         raise KeepError(
             f"{option}: got the objective {objective!r}, expected one of "

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cost_models import Accelerator, Buffer, Chain
-from layers import KEEPS_SIZE, GraphNode, NetworkGraph, NodeKind
+from layers import KEEPS_SIZE, NetworkGraph, NodeKind
 
 Stays = frozenset[int]
 """Rooms, by their number, that are taken."""
@@ -79,17 +79,18 @@ def rooms_of(graph: NetworkGraph, chip: Accelerator | Chain) -> tuple[TensorRoom
         for node in graph.nodes
         if not home.holds[1] and node.kind is NodeKind.MAC and len(node.inputs) > 1
     }
+    away = graph.leaving | filters
     places = {node.name: place for place, node in enumerate(graph.nodes)}
     groups: dict[str, list[str]] = {}
     head: dict[str, str] = {}
     for place, node in enumerate(graph.nodes):
-        before = _place_taken(graph, places, place, node)
+        before = _place_taken(graph, places, place, away)
         head[node.name] = node.name if before is None else head[before]
         groups.setdefault(head[node.name], []).append(node.name)
     found = []
     for names in groups.values():
         members = [graph.nodes[places[name]] for name in names]
-        if graph.leaving.intersection(names) or filters.intersection(names):
+        if away.intersection(names):
             continue
         width = max(chip.widths.input, chip.widths.output)
         bits = max(node.elements * (node.bits or width) for node in members)
@@ -105,13 +106,14 @@ def rooms_of(graph: NetworkGraph, chip: Accelerator | Chain) -> tuple[TensorRoom
 
 
 def _place_taken(
-    graph: NetworkGraph, places: dict[str, int], place: int, node: GraphNode
+    graph: NetworkGraph, places: dict[str, int], place: int, away: frozenset[str]
 ) -> str | None:
-    """The tensor whose place a node's takes, or None."""
-    if node.kind not in KEEPS_SIZE:
+    """The tensor whose place a node's takes, or None; those that may not stay are `away`."""
+    node = graph.nodes[place]
+    if node.kind not in KEEPS_SIZE or node.name in away:
         return None
     for name in node.reads:
-        if name not in places or name in graph.leaving or graph.readers[name][-1] != place:
+        if name not in places or name in away or graph.readers[name][-1] != place:
             continue
         other = graph.nodes[places[name]]
         if other.elements == node.elements and other.bits == node.bits:

@@ -10,7 +10,7 @@ import yaml
 
 import layers
 import marl_mapper
-from cost_models import CHAINS, PRESETS, load, load_chip, mapping_from
+from cost_models import CHAINS, PRESETS, Accelerator, load_chip, mapping_from
 from maestro_env import ChainSpace
 from mapper.results.verdicts import validate
 from marl_runs import Store
@@ -19,18 +19,20 @@ from tests.mapper.commands import json_of, printed
 SEARCH = "search --layer resnet18.5 --method ga --budget 300"
 
 
-@pytest.mark.parametrize("chip", ["simba", "eyeriss-rs"])
+@pytest.mark.parametrize("chip", ["simba", "eyeriss-rs", "edge"])
 def test_what_is_found_is_a_file_that_costs_as_much(chip: str, tmp_path: Path) -> None:
-    found = json_of(f"{SEARCH} -a {chip} --out {tmp_path}")
+    found = json_of(f"{SEARCH} -a {chip} --space uneven --no-proof --out {tmp_path}")
     mapping = mapping_from(yaml.safe_load((tmp_path / "mapping.yaml").read_text()))
-    cost = load("exact").evaluate(layers.get("resnet18.5"), load_chip(chip), mapping)
-    assert found["best"]["energy_nj"] == cost.energy_nj
+    words = f"evaluate -l resnet18.5 -a {chip} --mapping {tmp_path}/mapping.yaml"
+    assert found["best"]["energy_nj"] == json_of(words)["costs"]["exact"]["energy_nj"]
     assert found["best"]["mapping"] == mapping.to_dict()
     assert found["bound"] <= found["best"]["objective"]
     assert not (tmp_path / "mapping.m").exists()
     manifest = json.loads((tmp_path / "manifest.json").read_text())
-    assert load_chip(chip) == CHAINS[chip]
-    assert manifest["problem"]["accelerator"] == CHAINS[chip].to_dict()
+    loaded = load_chip(chip)
+    chain = loaded.to_levels() if isinstance(loaded, Accelerator) else loaded
+    assert chain == CHAINS.get(chip, chain)
+    assert manifest["problem"]["accelerator"] == chain.to_dict()
 
 
 def test_a_folder_of_results_is_reported_with_the_front(folder: Path) -> None:

@@ -113,8 +113,13 @@ layers:
   - {name: wide, kind: conv, K: 64, C: 2, Y: 4, X: 4, R: 1, S: 1, inputs: [image]}
   - {name: narrow, kind: conv, K: 2, C: 64, Y: 4, X: 4, R: 1, S: 1, inputs: [wide]}
 """
-
-
+TRANSPOSED = """
+sources: {x: [16, 16]}
+layers:
+  - {name: first, kind: gemm, M: 16, N: 16, K: 16, inputs: [x]}
+  - {name: turned, kind: layout, inputs: [first], shape: [16, 16]}
+  - {name: second, kind: gemm, M: 16, N: 16, K: 16, inputs: [turned]}
+"""
 ROOMY = CHAIN.replace("24", "6").replace("22", "4")
 
 
@@ -123,6 +128,8 @@ ROOMY = CHAIN.replace("24", "6").replace("22", "4")
     [
         (DEEP, "--num-pes 4 --l2-bytes 48", r"fused tile needs [\d.]+ B of L2, which has 48 B"),
         (TURNED, "--num-pes 4 --l2-bytes 48",
+         "no layers are fused: none alone reads what the one before it writes"),
+        (TRANSPOSED, "--l2-bytes 240",
          "no layers are fused: none alone reads what the one before it writes"),
         (ROOMY, "-a eyeriss-rs", "no layers are fused: GLB does not hold what is between them"),
         (ROOMY, "-a nvdla-cacc", "no layers are fused: CBUF does not hold what is between them"),

@@ -115,6 +115,7 @@ EDITS: list[tuple[Edit, str]] = [
     (set_at("network", "nowhere.yaml"), "nowhere.yaml: not found"),
     (set_at("passes", "some"), "passes: got 'some'"),
     (set_at("colour", 1), "unknown field 'colour'"),
+    (set_at("shapes", []), "is of a network that was searched layer by layer"),
     (lambda data: data.pop("accelerator"), "accelerator missing"),
 ]  # fmt: skip
 

@@ -16,9 +16,11 @@ import baselines
 import layers
 from cost_models import Accelerator
 from maestro_env import Problem
+from mapper.results.output import folder_names
 from mapper.search.carry import POLICIES, POLICY
 from mapper.search.network_runs import plan_network, results, shapes, totals
 from mapper.search.problem_spec import ProblemSpec
+from marl_common import engineering
 from marl_runs import SilentReporter, Store, provenance, run_all
 from tests.mapper.commands import json_of, printed, said, stopping
 
@@ -204,10 +206,13 @@ SEARCH = "search --network mlp --method ga --budget"
 
 
 def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
-    words = f"{SEARCH} 60 --out {tmp_path / 'deep' / 'result'}"
+    words = f"{SEARCH} 60 -o latency --out {tmp_path / 'deep' / 'result'}"
     names = [shape.layer.name for shape in shapes("mlp")]
-    assert [row["layer"] for row in json_of(words)["shapes"]] == names
+    found = json_of(words)
+    assert [row["layer"] for row in found["shapes"]] == names
     _, out, err = said(words)
+    cycles = engineering(found["totals"]["latency_cycles"], "cycles", 4)
+    assert out.startswith(f"mlp: {cycles}\n")
     assert "all layers" in out
     assert f"{len(names)} of {len(names)} runs needed nothing" in err
     folders = {path.parent for path in tmp_path.rglob("manifest.json")}
@@ -215,6 +220,11 @@ def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
     for folder in folders:
         files = sorted(file.name for file in folder.iterdir())
         assert files == ["manifest.json", "mapping.m", "mapping.yaml"]
+
+
+def test_every_shape_has_a_folder_of_its_own_inside_that_of_the_network():
+    found = folder_names(["conv/1", "conv_1", "..", "report.html", "conv1.0"])
+    assert list(found.values()) == ["conv_1", "conv_1_2", ".._2", "report.html_2", "conv1.0"]
 
 
 def test_a_network_without_a_place_is_kept_in_the_working_folder(folder):

@@ -121,6 +121,7 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
     config.write_text(json.dumps(EXPERTS))
     out, words = tmp_path / "out", f"search --network {config} --tokens 1 --cache 20 --batch 4"
     words += f" --method random --budget 300 --no-proof -a nvdla-small --out {out}"
+    words += " --passes counted"
     found = json_of(words)
     told, totals = found["language_model"], found["totals"]
     assert [told[name] for name in ("tokens", "cache", "batch", "keys")] == [1, 20, 4, 21]
@@ -138,6 +139,7 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(tmp_path):
     (view,) = [view for section in sections_of(out) for view in section.overviews]
     shown = dict(view.totals)
     assert shown["tokens a second"].endswith(" tokens/s at 1,000 MHz")
+    assert shown["latency"].startswith(engineering(totals["latency_cycles"], "cycles"))
     assert shown["energy of a token"].endswith("J/token")
     names = [layer.name for layer, _ in layers.distinct("llama-3-8b:tokens=1,cache=7,batch=3")]
     network = network_of(names)
@@ -220,7 +222,7 @@ def test_an_axis_has_round_numbers_within_it(low, high):
 
 
 def test_a_network_file_that_is_damaged_is_named(tmp_path):
-    for network in (NetworkShapes("net", {"a": 2}), NetworkShapes("net", {"a": 2}, tokens=8)):
+    for network in (NetworkShapes("net", {"a": 2}), NetworkShapes("net", {"a": 2}, 8, 9.0, 0.5)):
         write_network(tmp_path / NETWORK, network)
         assert read_network(tmp_path / NETWORK) == network
     for wrong in ('{"network": "net", "shapes": [], "tokens": null}', "{}"):

@@ -91,9 +91,15 @@ def test_a_node_that_reads_last_writes_in_the_place_of_what_it_reads() -> None:
     ]
     twice = chain(1)
     twice.results.append("add1")
-    assert {room.tensors for room in rooms_of(twice.graph(), chip)} == {("l0",)}
+    assert {room.tensors for room in rooms_of(twice.graph(), chip)} == {("l0",), ("l1",)}
     assert rooms_of(chain(1).graph(), replace(chip, l2_bytes=7)) == ()
     assert rooms_of(chain(1).graph(), chip_of("eyeriss")) == ()  # filters pass its L2
+    keys = GraphBuilder()
+    filters = keys.mac(Layer.gemm("keys", M=4, N=4, K=4), keys.source("x", (4, 4)))
+    keys.mac(Layer.gemm("scores", M=4, N=4, K=4), "x", filters)
+    keys.mac(Layer.gemm("last", M=4, N=4, K=4), keys.norm("norm", filters))
+    deep = rooms_of(keys.graph(), chip_of("simba"))  # filters are not in its global buffer
+    assert [room.tensors for room in deep] == [("norm",)]
 
 
 def test_sums_take_their_own_width_while_they_are_written() -> None:
