@@ -115,7 +115,10 @@ LIES: list[tuple[Edit, str]] = [
     (better_task, "the same search ends at"),
     (set_at(0, "samples", 101), "101 samples of a budget of 100"),
     (set_at(0, "budget", 1000), "expected at most 100"),
-    (lambda rows: set_at(-1, "budget", 2 * rows[-1]["budget"])(rows), f"problem {FEW}, 1 s, seed 0"),
+    (
+        lambda rows: set_at(-1, "budget", 2 * rows[-1]["budget"])(rows),
+        f"problem {FEW}, 1 s, seed 0",
+    ),
     (lambda rows: rows.pop(5), f"got {4 * FEW - 1} searches"),
     (lambda rows: set_at(5, rows[4])(rows), "expected one for each"),
 ]

@@ -26,6 +26,8 @@ from tests.mapper.test_kept_certificate import (
     of_all,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
+
 
 @cache
 def deep(

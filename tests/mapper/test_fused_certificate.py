@@ -24,6 +24,7 @@ from tests.mapper.test_kept_certificate import (
     part,
 )
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
 Change = Callable[[KeptCertificate], KeptCertificate]
 
 

@@ -41,6 +41,8 @@ from tests.mapper.small_networks import CHAIN
 from tests.mapper.test_search_kept import NET
 from tests.mapper.test_staying import DEEP, chain
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
+
 
 def certificate_of(
     graph: NetworkGraph,

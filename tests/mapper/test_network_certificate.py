@@ -27,6 +27,7 @@ from tests.mapper.certificates import (
 )
 from tests.mapper.commands import json_of, printed
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
 SHAPES = (Layer.gemm("one", 6, 8, 4), Layer("two", "CONV", 4, 3, 6, 6, 3, 3))
 
 
