@@ -43,8 +43,9 @@ FEWER = {
     ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
     ("mapper", "--bound"): ["--workers", "1"],  # of explore, which has no designs then
     ("mapper", "--tokens"): ["--budget", "60", "--method", "random"],  # no proof of many layers
-    ("mast", "train"): ["--steps", "400", "--episodes", "8", "--hidden", "64"],
-    ("mast", "compare"): ["--steps", "400", "--episodes", "8", "--seeds", "1"],
+    ("mapper", "--limit"): ["--budget", "60", "--timeout", ".3"],
+    ("mast", "train"): ["--steps", "250", "--episodes", "8", "--hidden", "64"],
+    ("mast", "compare"): ["--steps", "250", "--episodes", "8", "--seeds", "1"],
     ("mast", "tickets"): ["--episodes", "8"],
     ("mast", "play"): ["--episodes", "8"],
     ("mst", "data"): ["--held-out", "packaging"],
@@ -59,8 +60,10 @@ SMALLER = {
     ("--vocabulary", "50257"): "300",
     ("--package", "numpy"): "typer",
     ("--package", "sympy"): "pluggy",
-    ("--timeout", "5"): "1",
-    ("--timeout", "10"): "1",
+    ("--timeout", "5"): ".3",
+    ("--timeout", "10"): ".3",
+    ("--plot", "curve.png"): "curve.svg",
+    ("-o", "returns.png"): "returns.svg",
 }
 """Values of options that are replaced by smaller ones."""
 
@@ -97,7 +100,7 @@ def commands(snippet: Snippet) -> Iterator[list[str]]:
 
 def run_command(words: list[str]) -> None:
     program, *rest = words
-    key = next((word for word in ("--bound", "--tokens") if word in rest), rest[0])
+    key = next((word for word in ("--bound", "--tokens", "--limit") if word in rest), rest[0])
     rest += FEWER.get((program, key), [])
     if rest[0] == "search" and "--out" not in rest:  # other commands read what is proven
         rest += ["--gap", "0.9"]
