@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks import __main__ as benchmarks
 from benchmarks.paper import curves
-from marl_runs import save_figure
 
 ROOT = Path(__file__).parents[2]
 pytest.importorskip("torch")
@@ -49,6 +48,7 @@ def test_bad_words_end_with_one_line(words, said, monkeypatch) -> None:
     assert said in refused(monkeypatch, *words)
 
 
+@pytest.mark.usefixtures("one_format")
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path, monkeypatch) -> None:
     """What is killed leaves lines of finished searches, and a part of the next one."""
     runs = {name: tmp_path / f"{name}.jsonl" for name in ("whole", "killed")}
@@ -58,13 +58,10 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path, monkeypatch
         run(monkeypatch, ["paper", *FEW, *where, "--figures", str(tmp_path / "figures")])
         return (tmp_path / name / "paper-fig7.csv").read_text(encoding="utf-8")
 
-    monkeypatch.setattr(  # one picture is enough
-        curves, "save_figure", lambda figure, path: save_figure(figure, path.with_suffix(".svg"))
-    )
     whole = table("whole")
     lines = runs["whole"].read_bytes().splitlines(keepends=True)
     assert len(lines) == 4
-    monkeypatch.setattr(curves, "redraw", lambda *_: None)
+    monkeypatch.setattr(curves, "redraw", lambda *_: None)  # one picture is enough
     runs["killed"].write_bytes(lines[0] + b'{"key":"cut o')
     assert table("killed") == whole
     again = runs["killed"].read_bytes()

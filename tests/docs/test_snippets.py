@@ -43,7 +43,6 @@ FEWER = {
     ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
     ("mapper", "--bound"): ["--workers", "1"],  # of explore, which has no designs then
     ("mapper", "--tokens"): ["--budget", "60", "--method", "random"],  # no proof of many layers
-    ("mapper", "--limit"): ["--budget", "60", "--timeout", ".3"],
     ("mast", "train"): ["--steps", "250", "--episodes", "8", "--hidden", "64"],
     ("mast", "compare"): ["--steps", "250", "--episodes", "8", "--seeds", "1"],
     ("mast", "tickets"): ["--episodes", "8"],
@@ -100,7 +99,7 @@ def commands(snippet: Snippet) -> Iterator[list[str]]:
 
 def run_command(words: list[str]) -> None:
     program, *rest = words
-    key = next((word for word in ("--bound", "--tokens", "--limit") if word in rest), rest[0])
+    key = next((word for word in ("--bound", "--tokens") if word in rest), rest[0])
     rest += FEWER.get((program, key), [])
     if rest[0] == "search" and "--out" not in rest:  # other commands read what is proven
         rest += ["--gap", "0.9"]

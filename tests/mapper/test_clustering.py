@@ -196,6 +196,7 @@ def test_pictures_show_what_was_computed(tmp_path):
         save_figure(figure, tmp_path / "folder")
 
 
+@pytest.mark.usefixtures("one_format")
 def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
     out, words = tmp_path / "out", "cluster -l mobilenetv2.7"
     printed(f"{words} --samples 400 --out {out} --agents 3")
