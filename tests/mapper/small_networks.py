@@ -161,6 +161,14 @@ def small_attention(
     return graph.graph(), setting
 
 
+def placed(small: Small, seed: int, filters: bool | None) -> tuple[NetworkGraph, StaySetting]:
+    """A small network, or the same on a list of levels with as much room, for filters or not."""
+    graph, setting = small(seed)
+    if filters is not None:
+        setting = deep_setting(setting.two_levels.l2_bytes or 0, filters)
+    return graph, setting
+
+
 def random_chain(rng: np.random.Generator) -> NetworkGraph:
     """2 to 4 convolutions in a row, with taps, strides, dilation and padding of their own."""
     graph = GraphBuilder()

@@ -22,6 +22,7 @@ from tests.mapper.certificates import (
     certified,
     changed,
     edit,
+    read_again,
     scaled,
     spec_of,
 )
@@ -68,10 +69,7 @@ def test_edp_is_the_product_of_sums_and_its_bound_holds_for_other_mappings(good)
 
 
 def test_a_file_keeps_it_bit_by_bit(good: NetworkCertificate, tmp_path: Path) -> None:
-    write_network(tmp_path / "a", good)
-    again = read_network(tmp_path / "a")
-    write_network(tmp_path / "b", again)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    again = read_again(write_network, read_network, good, tmp_path)
     assert again.counts == good.counts
     check_network(again)
 
