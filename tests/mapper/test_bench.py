@@ -16,7 +16,7 @@ from maestro_env import EnvError, Problem, bench_problems
 from maestro_env.rewards import Rewards
 from mapper.bench import bench_check, bench_file, bench_plan, bench_run, bench_table
 from mapper.bench.bench_check import _check_value
-from mapper.bench.bench_file import digest, read_file, timed_budget
+from mapper.bench.bench_file import digest, read_file
 from mapper.bench.bench_table import gap, table_rows
 from tests.mapper.commands import json_of, printed
 from tests.mapper.edited import Edit, set_at
@@ -131,13 +131,6 @@ def test_a_lie_is_found_though_the_digest_is_right(folder, tmp_path, lie, says):
     edited = tmp_path / "edited.json"
     edited.write_text(json.dumps(data | {"sha256": digest(data)}))
     assert says in printed(f"validate --bench {edited} --json", code=1)
-
-
-def test_the_timed_budget_follows_from_samples_and_time(folder: Path) -> None:
-    rows = read_file(folder / "random.json").of("10000", 3)
-    seconds = sum(row.cpu_s for row in rows)
-    assert timed_budget(rows) == round(0.01 * 10_000 / seconds)
-    assert timed_budget([]) == 10_000
 
 
 @pytest.mark.parametrize("problem", bench_problems(), ids=lambda problem: problem.id)

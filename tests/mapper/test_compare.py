@@ -50,6 +50,9 @@ def test_medians_ratios_and_gaps(summary):
     assert summary.cell(ONE, "none").lack == "1 failed"
     assert summary.cell(TWO, "none").median is None
     assert summary.mean_ratio("latency", "none") is None
+    assert summary.best_known(ONE) == 100
+    cells = [summary.cell(ONE, name) for name in ("good", "poor")]
+    assert [(cell.to_target, cell.reached) for cell in cells] == [(40, 2), (math.inf, 0)]
     proven = entry(ONE, "exhaustive", 0, 90.0, proved=True)
     assert Summary(BOARD, [*summary.entries, proven]).floor(ONE) == (90.0, "optimum")
 
@@ -68,12 +71,6 @@ def test_an_exhaustive_search_with_a_large_budget_proves_the_optimum(tmp_path):
         assert summary.gap(summary.cases[0], "random") >= 0
         assert store.samples(proof.run_id)[1].size == 0
         assert all(verdict.holds for verdict in validate(store))
-
-
-def test_samples_to_target(summary):
-    assert summary.best_known(ONE) == 100
-    cells = [summary.cell(ONE, name) for name in ("good", "poor")]
-    assert [(cell.to_target, cell.reached) for cell in cells] == [(40, 2), (math.inf, 0)]
 
 
 def test_the_preferred_method_is_the_reference_even_if_it_is_not_the_best(summary):
@@ -147,15 +144,11 @@ def test_figures_are_drawn_without_warnings(summary, tmp_path):
     assert len(list(tmp_path.iterdir())) == len(written)
 
 
-@pytest.fixture(scope="module")
-def plan():
-    return make_plan([TINY], ["latency"], ["random", "ga"], budget=300, seeds=2)
-
-
-def test_a_comparison_from_plan_to_table(plan, tmp_path):
+def test_a_comparison_from_plan_to_table(tmp_path):
+    plan = make_plan([TINY], ["latency"], ["random", "ga"], budget=300, seeds=2)
     with Store.open(tmp_path / "runs.sqlite") as store:
-        before = collect(plan, store)
-        assert {e.state for e in before} == {"missing"}
+        assert [run.seed for run in plan.runs()] == [0, 0, 1, 1]  # seeds come whole first
+        assert {e.state for e in collect(plan, store)} == {"missing"}
         outcome = run_plan(plan, store, reporter=SilentReporter())
         assert len(outcome.finished) == 4
         (summary,) = summarise(plan, store)
@@ -170,12 +163,6 @@ def test_a_comparison_from_plan_to_table(plan, tmp_path):
             assert item.best >= item.bound
 
 
-def test_seeds_come_whole_first(plan):
-    runs = list(plan.runs())
-    assert [run.seed for run in runs] == [0, 0, 1, 1]
-    assert runs[0].name == f"random on {TINY}, latency, exact on edge, seed 0"
-
-
 def test_area_comes_with_co_search_and_a_latency_limit():
     (problem,) = make_plan([TINY], ["area"], ["random"], seeds=1).problems
     assert problem.space["co_search"] == ["num_pes"]
@@ -187,6 +174,7 @@ def test_area_comes_with_co_search_and_a_latency_limit():
 def test_options_of_a_method():
     plan = make_plan([TINY], ["latency"], ["ga:population=50", "ga"], seeds=1)
     runs = list(plan.runs())
+    assert runs[0].name == f"ga:population=50 on {TINY}, latency, exact on edge, seed 0"
     assert [run.label for run in runs] == ["ga:population=50", "ga"]
     assert runs[0].spec()["config"]["population"] == 50
     assert runs[0].identity().key != runs[1].identity().key

@@ -58,14 +58,6 @@ Loose.add_multi_constructor(
 )
 
 
-def test_loops_multiply_up_to_the_layer():
-    nest = loop_nest(LAYER, CHIP, MAPPING)
-    assert nest.extents == EXTENTS
-    assert [loops.spreads for loops in nest.levels] == [
-        (), (Spread("K", 4),), (Spread("C", 4),), ()
-    ]  # fmt: skip
-
-
 def timeloop_factors(nest):
     """Factors of all directives, multiplied by dimension."""
     found = dict.fromkeys("KCPQRS", 1)

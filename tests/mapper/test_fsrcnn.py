@@ -1,6 +1,5 @@
 """DeFiNES' case of FSRCNN: counts of its tiles, prices of a part, and figures beside DeFiNES'."""
 
-import sys
 from collections.abc import Sequence
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 import baselines
 from benchmarks.frame import known
 from benchmarks.fsrcnn import parts
-from benchmarks.fsrcnn.command import KEPT, ORACLE, TABLE, defines_row
+from benchmarks.fsrcnn.command import KEPT, ORACLE, defines_row
 from benchmarks.fsrcnn.homes import FusedCase, Rules
 from benchmarks.fsrcnn.parts import LEVELS, Homes, part_chip, part_cost, priced
 from benchmarks.fsrcnn.tiles import cost_by_tiles, kinds
@@ -133,17 +132,6 @@ def test_what_defines_says_is_summed_by_level() -> None:
         "Local_nj": "0.5",
         "defines_s": "1.2",
     }
-
-
-def test_a_python_that_is_not_there_ends_with_one_line(monkeypatch, capsys) -> None:
-    words = ["fsrcnn", "--checkout", "nowhere", "--python", "no-python", "--out", "no.csv"]
-    monkeypatch.setattr(sys, "argv", words)
-    with pytest.raises(SystemExit) as ended:
-        TABLE.run()
-    assert ended.value.code == 2
-    assert capsys.readouterr().err == (
-        "DeFiNES: [Errno 2] No such file or directory: 'no-python'\n"
-    )
 
 
 def test_tiles_of_one_pixel_lack_the_words_that_defines_moves() -> None:

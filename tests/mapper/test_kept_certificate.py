@@ -45,8 +45,7 @@ from tests.mapper.certificates import (
 )
 from tests.mapper.commands import json_of, printed
 from tests.mapper.network_brute import NetworkBrute, Points, brute_of, prove_here
-from tests.mapper.small_networks import CHAIN
-from tests.mapper.test_search_kept import NET
+from tests.mapper.small_networks import CHAIN, NET
 from tests.mapper.test_staying import DEEP, chain
 
 pytestmark = pytest.mark.usefixtures("quick_proofs")
