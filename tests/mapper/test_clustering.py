@@ -1,5 +1,7 @@
+import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,10 +39,14 @@ ORDERED = np.zeros(6, dtype=bool)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_planted_pairs_are_found_by_every_method(method):
+def test_every_method_finds_planted_pairs_and_what_the_first_version_gave(method):
     result = correlate(planted(), NAMES, ORDERED, method)
     assert result.constant == ("f",)
     assert cluster(result).assign(4).agents == (("a", "b"), ("c", "d"), ("e",), ("f",))
+    stored = json.loads((Path(__file__).parent / "data" / "correlations.json").read_text())
+    actions, flags = np.array(stored["actions"]), np.array(stored["categorical"])
+    result = correlate(actions, tuple(stored["names"]), flags, method)
+    np.testing.assert_allclose(result.matrix, stored["matrices"][method], rtol=0, atol=1e-11)
 
 
 def test_a_missing_package_names_the_extra_that_has_it(monkeypatch):

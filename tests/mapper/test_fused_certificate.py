@@ -1,4 +1,4 @@
-"""Certificates of fused layers: their bound holds, and no lie passes."""
+"""Certificates of fused layers, on two levels and lists: their bound holds, and no lie passes."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cost_models import load_chip
 from mapper.certificate import (
     Certificate,
     KeptCertificate,
@@ -35,9 +36,12 @@ from tests.mapper.small_networks import (
 )
 from tests.mapper.test_kept_certificate import LIES as KEPT_LIES
 from tests.mapper.test_kept_certificate import (
+    TWO_LEVELS,
     assert_optimal,
     certificate_of,
     chip_of_all,
+    in_all,
+    of_all,
     part,
 )
 
@@ -79,6 +83,17 @@ def keys() -> KeptCertificate:
     found = answered(long_attention, 1, "energy", True)[1]
     assert found.groups is not None
     assert [one.keys for one in found.groups] == [2]
+    return found
+
+
+@pytest.fixture
+def deep() -> KeptCertificate:
+    """Two layers in tiles, whose filters stay, before one by itself that reads what stays."""
+    found = answered(small_chain, 2, "energy", filters=True)[1]
+    assert found.stays == ("l1",)
+    assert found.groups is not None
+    assert [one[:3] for one in found.groups] == [("l0", "l1", (1, 1))]
+    assert found.groups[0].filters == ("l0", "l1")
     return found
 
 
@@ -235,7 +250,46 @@ STAY_LIES: Lies = {
 }
 
 
-TOLD = {"kept_halo": LIES, "keys": KEY_LIES, "beside": STAY_LIES}
+DEEP_SAME = (
+    "a lower value", "another objective", "mappings swapped", "parts of fused layers left out",
+    "layers' own parts left out", "a part of another layer", "nothing may be fused",
+    "a tile that is not balanced", "a filter that does not stay", "less stays", "a longer group",
+    "another tile",
+)  # fmt: skip
+DEEP_LIES: Lies = {name: (LIES | STAY_LIES)[name] for name in DEEP_SAME} | {
+    "a higher bound": (scaled(value=1.01, bound=1.01), "value: |bound: "),
+    "nothing is fused": (changed(groups=()), "mappings: of |mappings: there are |value: "),
+    "a mapping of two levels": (
+        lambda c: replace(c, mappings=(TWO_LEVELS, *c.mappings[1:])), "it is of another chip"
+    ),
+    "a chip of two levels": (
+        of_all(accelerator=load_chip("edge")), "shape-[0-9]+: its limits is not that"
+    ),
+    "a part's bound raised": (
+        of_fused(lambda p: replace(p, bound=p.value * 1.01)), "shape-.*bound: .*above the value"
+    ),
+    "a part in less room": (of_fused(in_problem(limits={"max_bytes.Glb": 1.0})), "shape-|bound: "),
+    "a part's other limit": (
+        of_fused(in_problem(limits={"max_bytes.Pe": 8.0})), "shape-.*: its limits is not that"
+    ),
+    "all parts' bounds raised": (
+        in_all(lambda p: replace(p, bound=p.value * 1.01)), "shape-1: bound: .* is above the value"
+    ),
+    "a part's objective": (of_all(objective="power"), "shape-1: its objective is not that"),
+    "a part's price": (
+        lambda c: replace(
+            c, parts=(*c.parts, in_problem(cost_model_options={"cycle_nj": 2.0})(c.parts[0]))
+        ),
+        "shape-[0-9]+: its (objective|cost_model_options) is not that",
+    ),
+    "a part with more in the level": (
+        of_fused(in_problem(cost_model_options={"resident": "input+filter+output"})),
+        "shape-|bound: ",
+    ),
+}  # fmt: skip
+
+
+TOLD = {"kept_halo": LIES, "keys": KEY_LIES, "beside": STAY_LIES, "deep": DEEP_LIES}
 
 
 @pytest.mark.parametrize(("of", "lie"), [(of, lie) for of, lies in TOLD.items() for lie in lies])
@@ -243,10 +297,17 @@ def test_no_lie_passes(of: str, lie: str, request: pytest.FixtureRequest) -> Non
     assert_refused(check_kept, TOLD[of][lie], request.getfixturevalue(of))
 
 
+def test_filters_that_the_level_does_not_hold_do_not_stay() -> None:
+    found = answered(long_attention, 6, "energy", filters=False)[1]
+    check_kept(found)
+    lie = group(filters=("scores",)), "filters: one is a tensor that stays whole"
+    assert_refused(check_kept, lie, found)
+
+
 def test_files_keep_them_bit_by_bit(
-    kept_halo: KeptCertificate, keys: KeptCertificate, tmp_path: Path
+    kept_halo: KeptCertificate, keys: KeptCertificate, deep: KeptCertificate, tmp_path: Path
 ) -> None:
-    for one in (kept_halo, keys):
+    for one in (kept_halo, keys, deep):
         again = read_again(write_kept, read_kept, one, tmp_path)
         assert again.groups == one.groups
         assert again.graph == one.graph

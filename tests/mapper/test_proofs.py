@@ -124,9 +124,6 @@ def test_seeds_and_budgets_decide_samples_and_no_clock_does() -> None:
     first, second = (baselines.load("auto").search(problem, 500, 7) for _ in range(2))
     assert first.improvements == second.improvements
     assert first.samples <= 500
-
-
-def test_one_sample_is_the_proven_mapping() -> None:
     found = baselines.load("optimal").search(tiny_problem(), 1, 0)
     assert (found.samples, found.proven) == (1, True)
 
