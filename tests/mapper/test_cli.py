@@ -35,6 +35,7 @@ def test_every_command_is_listed_and_documented_and_has_help(name: str) -> None:
 
 
 def test_options_of_comparisons_are_documented() -> None:
+    assert printed("--version").startswith("mapper ")
     text = (DOCS / "compare.md").read_text(encoding="utf-8")
     for name in set(signature(compare).parameters) - {"parser_context"}:
         assert "--" + {"sets": "set"}.get(name, name).replace("_", "-") in text
@@ -48,10 +49,6 @@ def test_shapes_that_differ_in_dilation_are_told_apart(tmp_path: Path) -> None:
     path.write_text(f"layers:\n- {line}, dilation: 2}}\n- {line.replace('NAME', 'b')}}}\n")
     rows = json_of(f"layers {path} --distinct")
     assert [row["dilation"] for row in rows] == [2, 1]
-
-
-def test_version() -> None:
-    assert printed("--version").startswith("mapper ")
 
 
 def broken() -> None:
@@ -100,10 +97,7 @@ def test_sizes_have_a_row_a_layer_and_options_change_them() -> None:
     assert [row["layer"] for row in plain] == [layer.name for layer in layers.network("mlp")]
     for row, other in zip(plain, fewer, strict=True):
         assert other["map_space"] < row["map_space"]
-
-
-def test_the_papers_table_of_sizes_stands_below() -> None:
     lines = {line.split()[0]: line.split() for line in printed("space").splitlines() if line}
-    assert lines["linear"][-2:] == ["3.60e4", "4.66e13"]
+    assert lines["linear"][-2:] == ["3.60e4", "4.66e13"]  # the paper's table
     assert lines["attention"][-2:] == ["7.20e8", "3.73e26"]
     assert lines["convolution"][-2:] == ["1.05e13", "1.18e39"]

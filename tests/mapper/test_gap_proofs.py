@@ -28,6 +28,8 @@ def test_a_comparison_proves_what_the_library_has_not(tmp_path: Path) -> None:
         (after,) = summarise(plan, store)
         again = len(store.runs())
         prove_gaps(plan, store, 30.0, reporter=quiet)
+        boundless = make_plan([TINY], ["edp"], ["random"], cost_model="maestro", budget=20)
+        prove_gaps(boundless, store, 30.0, reporter=quiet)
         assert len(store.runs()) == again == 2
     case = before.cases[0]
     assert before.floor(case)[1] == "bound"
@@ -57,13 +59,6 @@ def test_optima_of_other_problems_of_the_same_name_are_left_alone(tmp_path: Path
         with Store.open(path) as store:
             (summary,) = summarise(plan, store)
         assert summary.floor(summary.cases[0])[1] == "bound"
-
-
-def test_a_model_without_bounds_is_left_alone(tmp_path: Path) -> None:
-    plan = make_plan([TINY], ["edp"], ["random"], cost_model="maestro", budget=20, seeds=1)
-    with Store.open(str(tmp_path / "s.sqlite")) as store:
-        prove_gaps(plan, store, 30.0, reporter=SilentReporter())
-        assert not store.runs()
 
 
 def test_the_library_knows_the_zoo_and_nothing_else() -> None:
