@@ -13,6 +13,7 @@ from marl_mapper import LibraryError
 from tests.mapper.commands import json_of, printed
 from tests.mapper.small_networks import EXPERTS, NET
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
 SEARCH = "search --network net.yaml -o energy"
 KEEP = f"{SEARCH} --fuse keep --workers 1"
 

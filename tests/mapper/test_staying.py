@@ -28,6 +28,8 @@ from marl_mapper import map_network
 from tests.mapper.network_brute import NetworkBrute, beside_brute, brute_of, prove_here
 from tests.mapper.small_networks import small
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
+
 
 @pytest.mark.parametrize("seed", [0, 6, 7])
 def test_networks_are_as_good_as_by_brute_force(seed: int) -> None:
