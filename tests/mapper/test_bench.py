@@ -16,7 +16,7 @@ from maestro_env import EnvError, Problem, bench_problems
 from maestro_env.rewards import Rewards
 from mapper.bench import bench_check, bench_file, bench_plan, bench_run, bench_table
 from mapper.bench.bench_check import _check_value
-from mapper.bench.bench_file import digest, read_file
+from mapper.bench.bench_file import digest, read_file, timed_budget
 from mapper.bench.bench_table import gap, table_rows
 from tests.mapper.commands import json_of, printed
 from tests.mapper.edited import Edit, set_at
@@ -84,6 +84,7 @@ def test_a_searcher_of_twenty_lines_from_outside_is_scored(folder: Path) -> None
     assert len(climber.rows) == 4 * FEW
     assert 0 < gap(climber, "10000").value < gap(random, "10000").value
     assert gap(climber, "10000").value < gap(climber, "1000").value < gap(climber, "100").value
+    assert timed_budget([]) == 10_000  # of what took no time
     first, second = table_rows([random, climber])
     assert {first["searcher"], second["searcher"]} == {"random", "outside_climber:Climber"}
     assert "no search made again" in printed(f"validate --bench {folder / 'climber.json'}")

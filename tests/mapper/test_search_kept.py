@@ -50,6 +50,7 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(folder: Pat
     assert found["tokens"] == 4
     assert found["tokens_per_s"] == pytest.approx(4e9 / found["keep"]["latency_cycles"])  # 1 GHz
     assert found["j_per_token"] == pytest.approx(found["keep"]["energy_nj"] * 1e-9 / 4)
+    assert "tokens/s at 1,000 MHz" in printed(words)
 
 
 def test_a_store_is_gone_on_with_and_the_library_answers_alike(folder: Path) -> None:
