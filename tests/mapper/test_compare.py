@@ -78,14 +78,11 @@ def test_the_preferred_method_is_the_reference_even_if_it_is_not_the_best(summar
     assert Summary(BOARD, [*summary.entries, *marl]).reference == "marl"
 
 
-def test_scores_of_infeasible_runs_are_zero(summary):
+def test_numbers_of_the_plots_and_scores_of_which_infeasible_runs_have_none(summary):
     assert summary.scores("none", [ONE])[0].tolist() == [0.0]
     np.testing.assert_allclose(summary.scores("poor", [ONE])[0], [1 / 2, 100 / 220, 1 / 3])
     assert summary.iqm("none") is None
     assert summary.improvement("poor").value == 1.0
-
-
-def test_numbers_of_the_plots(summary):
     band = bands(summary, ONE)["good"]
     assert (band.low <= band.median).all()
     assert (band.median <= band.high).all()
