@@ -16,3 +16,9 @@ def hang_ups_heard() -> Iterator[None]:
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
+
+
+@pytest.fixture
+def one_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are written as PNG, with nothing beside it."""
+    monkeypatch.setattr("marl_runs.palette.FORMATS", (".png",))

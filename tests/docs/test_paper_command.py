@@ -48,6 +48,7 @@ def test_bad_words_end_with_one_line(words, said, monkeypatch) -> None:
     assert said in refused(monkeypatch, *words)
 
 
+@pytest.mark.usefixtures("one_format")
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(tmp_path, monkeypatch) -> None:
     """What is killed leaves lines of finished searches, and a part of the next one."""
     runs = {name: tmp_path / f"{name}.jsonl" for name in ("whole", "killed")}

@@ -43,8 +43,8 @@ FEWER = {
     ("mapper", "explore"): ["--network", "mlp", "--designs", "3", "--workers", "1"],
     ("mapper", "--bound"): ["--workers", "1"],  # of explore, which has no designs then
     ("mapper", "--tokens"): ["--budget", "60", "--method", "random"],  # no proof of many layers
-    ("mast", "train"): ["--steps", "400", "--episodes", "8", "--hidden", "64"],
-    ("mast", "compare"): ["--steps", "400", "--episodes", "8", "--seeds", "1"],
+    ("mast", "train"): ["--steps", "250", "--episodes", "8", "--hidden", "64"],
+    ("mast", "compare"): ["--steps", "250", "--episodes", "8", "--seeds", "1"],
     ("mast", "tickets"): ["--episodes", "8"],
     ("mast", "play"): ["--episodes", "8"],
     ("mst", "data"): ["--held-out", "packaging"],
@@ -59,8 +59,10 @@ SMALLER = {
     ("--vocabulary", "50257"): "300",
     ("--package", "numpy"): "typer",
     ("--package", "sympy"): "pluggy",
-    ("--timeout", "5"): "1",
-    ("--timeout", "10"): "1",
+    ("--timeout", "5"): ".3",
+    ("--timeout", "10"): ".3",
+    ("--plot", "curve.png"): "curve.svg",
+    ("-o", "returns.png"): "returns.svg",
 }
 """Values of options that are replaced by smaller ones."""
 

@@ -1,11 +1,14 @@
 """Agents that were never trained, a folder to work in, and an answer whose layers are fused."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from baselines.optimal import chain_proving, proving
+from mapper.certificate import looks
 from mapper.pretrained.network import fresh
 from mapper.pretrained.weights import Agents
 from tests.mapper.commands import printed
@@ -15,6 +18,16 @@ from tests.mapper.small_networks import CHAIN, TILES
 @pytest.fixture(scope="session")
 def untrained() -> Agents:
     return Agents(fresh(np.random.default_rng(0), hidden=16))
+
+
+@pytest.fixture(scope="module")
+def quick_proofs() -> Iterator[None]:
+    """Proofs begin with a value of few samples, and checkers execute few mappings."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (proving, chain_proving):
+            patch.setattr(module, "FIRST_SAMPLES", 100)
+        patch.setattr(looks, "SIMULATED", 30)
+        yield
 
 
 @pytest.fixture

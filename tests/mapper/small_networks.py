@@ -23,6 +23,20 @@ layers:
   - {name: deep, kind: dsconv, C: 12, Y: 24, X: 24, R: 3, S: 3, inputs: [wide]}
   - {name: narrow, kind: conv, K: 2, C: 12, Y: 22, X: 22, R: 1, S: 1, inputs: [deep]}
 """
+NET = """
+sources: {image: [1, 3, 10, 10]}
+layers:
+  - {name: a, kind: conv, K: 4, C: 3, Y: 10, X: 10, R: 3, S: 3, inputs: [image]}
+  - {name: b, kind: conv, K: 4, C: 4, Y: 10, X: 10, R: 3, S: 3, padding: [1, 1, 1, 1], inputs: [a]}
+  - {name: sum, kind: elementwise, inputs: [b, a], shape: [1, 4, 8, 8]}
+  - {name: pool, kind: pooling, inputs: [sum], shape: [4]}
+  - {name: fc, kind: gemm, M: 1, N: 2, K: 4, inputs: [pool]}
+"""
+EXPERTS = {
+    "model_type": "mixtral", "vocab_size": 50, "hidden_size": 16, "intermediate_size": 24,
+    "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "num_local_experts": 4, "num_experts_per_tok": 2,
+}  # fmt: skip
 TILES = "search --network net.yaml -o energy --fuse tiles --workers 1 --l2-bytes 2000"
 """The search in which the layers of `CHAIN` are fused."""
 
@@ -159,6 +173,14 @@ def small_attention(
     at = graph.norm("softmax", at)
     graph.mac(Layer.gemm("context", M=rows, N=depth, K=keys, batch=heads), at, value)
     return graph.graph(), setting
+
+
+def placed(small: Small, seed: int, filters: bool | None) -> tuple[NetworkGraph, StaySetting]:
+    """A small network, or the same on a list of levels with as much room, for filters or not."""
+    graph, setting = small(seed)
+    if filters is not None:
+        setting = deep_setting(setting.two_levels.l2_bytes or 0, filters)
+    return graph, setting
 
 
 def random_chain(rng: np.random.Generator) -> NetworkGraph:

@@ -84,6 +84,7 @@ def test_a_stored_proof_on_a_list_of_levels_holds(tmp_path: Path) -> None:
         assert verdict.holds, verdict.fault
 
 
+@pytest.mark.usefixtures("one_format")
 def test_clusters_name_parameters_by_level(tmp_path: Path) -> None:
     words = "cluster --layer resnet18.5 -a nvdla-cacc --samples 300 --top 30 --agents 3"
     printed(f"{words} --out {tmp_path}")

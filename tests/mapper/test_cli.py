@@ -13,7 +13,7 @@ import layers
 from mapper import cli
 from mapper.commands.compare import compare
 from marl_common.command_line import load_command
-from tests.mapper.commands import json_of, printed
+from tests.mapper.commands import json_of, printed, refused
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -35,6 +35,7 @@ def test_every_command_is_listed_and_documented_and_has_help(name: str) -> None:
 
 
 def test_options_of_comparisons_are_documented() -> None:
+    assert printed("--version").startswith("mapper ")
     text = (DOCS / "compare.md").read_text(encoding="utf-8")
     for name in set(signature(compare).parameters) - {"parser_context"}:
         assert "--" + {"sets": "set"}.get(name, name).replace("_", "-") in text
@@ -48,10 +49,6 @@ def test_shapes_that_differ_in_dilation_are_told_apart(tmp_path: Path) -> None:
     path.write_text(f"layers:\n- {line}, dilation: 2}}\n- {line.replace('NAME', 'b')}}}\n")
     rows = json_of(f"layers {path} --distinct")
     assert [row["dilation"] for row in rows] == [2, 1]
-
-
-def test_version() -> None:
-    assert printed("--version").startswith("mapper ")
 
 
 def broken() -> None:
@@ -72,23 +69,12 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("commands")
-def test_a_fault_of_ours_is_exit_code_1_without_a_traceback() -> None:
+def test_a_fault_of_ours_has_a_traceback_on_request_and_a_gone_reader_is_none() -> None:
     code, _, err = run("broken")
-    assert code == 1
-    assert "Traceback" not in err
-    assert "KeyError" in err
-    assert "--debug" in err
-
-
-@pytest.mark.usefixtures("commands")
-def test_a_reader_that_has_gone_is_no_fault() -> None:
-    assert run("gone") == (1, "", "")
-
-
-@pytest.mark.usefixtures("commands")
-def test_debug_shows_the_traceback() -> None:
+    assert (code, "Traceback" in err, "KeyError" in err, "--debug" in err) == (1, False, True, True)
     with pytest.raises(KeyError):
         cli.main(["broken", "--debug"])
+    assert run("gone") == (1, "", "")
 
 
 def test_no_function_of_commands_has_a_long_list_of_parameters() -> None:
@@ -101,8 +87,7 @@ def test_no_function_of_commands_has_a_long_list_of_parameters() -> None:
 
 def test_an_option_by_its_old_name_says_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(cli.RENAMED, "--samples-to-spend", "--budget")
-    code, _, err = run("search", "-l", "mlp.1", "--samples-to-spend", "3")
-    assert code == 2
+    err = refused("search -l mlp.1 --samples-to-spend 3")
     assert err == "error: --samples-to-spend is called --budget now\n"
 
 
@@ -112,10 +97,7 @@ def test_sizes_have_a_row_a_layer_and_options_change_them() -> None:
     assert [row["layer"] for row in plain] == [layer.name for layer in layers.network("mlp")]
     for row, other in zip(plain, fewer, strict=True):
         assert other["map_space"] < row["map_space"]
-
-
-def test_the_papers_table_of_sizes_stands_below() -> None:
     lines = {line.split()[0]: line.split() for line in printed("space").splitlines() if line}
-    assert lines["linear"][-2:] == ["3.60e4", "4.66e13"]
+    assert lines["linear"][-2:] == ["3.60e4", "4.66e13"]  # the paper's table
     assert lines["attention"][-2:] == ["7.20e8", "3.73e26"]
     assert lines["convolution"][-2:] == ["1.05e13", "1.18e39"]

@@ -39,14 +39,10 @@ ORDERED = np.zeros(6, dtype=bool)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_planted_pairs_are_found_by_every_method(method):
+def test_every_method_finds_planted_pairs_and_what_the_first_version_gave(method):
     result = correlate(planted(), NAMES, ORDERED, method)
     assert result.constant == ("f",)
     assert cluster(result).assign(4).agents == (("a", "b"), ("c", "d"), ("e",), ("f",))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_matrices_are_what_the_first_version_gave(method):
     stored = json.loads((Path(__file__).parent / "data" / "correlations.json").read_text())
     actions, flags = np.array(stored["actions"]), np.array(stored["categorical"])
     result = correlate(actions, tuple(stored["names"]), flags, method)
@@ -196,6 +192,7 @@ def test_pictures_show_what_was_computed(tmp_path):
         save_figure(figure, tmp_path / "folder")
 
 
+@pytest.mark.usefixtures("one_format")
 def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
     out, words = tmp_path / "out", "cluster -l mobilenetv2.7"
     printed(f"{words} --samples 400 --out {out} --agents 3")

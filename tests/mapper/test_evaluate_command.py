@@ -34,12 +34,9 @@ def test_an_infeasible_mapping_is_exit_code_1_with_its_reason() -> None:
     assert (code, "L1" in err, "limit 4 B" in err) == (1, True, True)
 
 
-def test_every_layer_of_the_example_file_can_be_searched() -> None:
+def test_the_example_layers_accelerator_and_directives() -> None:
     for layer in layers.read_file(EXAMPLES / "layers.yaml"):
         assert json_of(f"search -l {EXAMPLES / 'layers.yaml'}:{layer.name} --budget 200")
-
-
-def test_the_example_accelerator_and_directives() -> None:
     found = json_of(f"{LAYER} --accelerator {EXAMPLES / 'accelerator.yaml'}")
     assert found["accelerator"]["num_pes"] == 256
     path = EXAMPLES / "weight_stationary.m"

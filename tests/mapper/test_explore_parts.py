@@ -43,19 +43,13 @@ def test_ranges(text, values):
     assert values_of("--pes", text) == values
 
 
-@pytest.mark.parametrize(
-    ("text", "path", "values"),
-    [
-        ("levels.PEBuffer.bytes=8k..64k", "levels.PEBuffer.bytes", (8192, 16384, 32768, 65536)),
-        ("levels.Glb.fanout.axes=8x8,4x4", "levels.Glb.fanout.axes", ("8x8", "4x4")),
-        ("mac.pj=0.25,0,1M", "mac.pj", (0, 0.25, 1 << 20)),
-    ],
-)  # fmt: skip
-def test_sweeps_of_any_field(text, path, values):
-    assert swept(text) == (path, values)
-
-
-def test_quantities_and_objectives():
+def test_sweeps_of_any_field_quantities_and_objectives():
+    for path, text, values in (
+        ("levels.PEBuffer.bytes", "8k..64k", (8192, 16384, 32768, 65536)),
+        ("levels.Glb.fanout.axes", "8x8,4x4", ("8x8", "4x4")),
+        ("mac.pj", "0.25,0,1M", (0, 0.25, 1 << 20)),
+    ):
+        assert swept(f"{path}={text}") == (path, values)
     assert quantity_of("--max-area", "5mm²", AREA_UM2) == 5e6
     assert quantity_of("--max-power", "0.5 W", POWER_MW) == 500
     assert objectives_of("edp, area") == ("edp", "area")

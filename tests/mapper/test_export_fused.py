@@ -21,6 +21,7 @@ from tests.mapper.commands import printed, refused, said
 from tests.mapper.test_export import DATA, Loose
 from tests.mapper.test_network_answer import LONG, TINY
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
 Tensors = dict[str, np.ndarray]
 
 

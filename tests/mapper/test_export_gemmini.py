@@ -24,11 +24,8 @@ def mapping(i: int, j: int, k: int) -> Mapping:
     return Mapping(("YKCXRS", "KCYXRS"), ("K", "C"), (outer, dict.fromkeys("KCYXRS", 1)), 16)
 
 
-def test_rows_are_those_of_the_default_configuration():
-    assert (ARRAY.dim, ARRAY.scratchpad, ARRAY.accumulator) == (16, 4 * 4096, 1024)
-
-
 def test_factors_and_prices():
+    assert (ARRAY.dim, ARRAY.scratchpad, ARRAY.accumulator) == (16, 4 * 4096, 1024)  # the default
     texts = files_for("gemmini", ExportSource(LAYER, CHIP, mapping(64, 32, 64)))
     defined = dict(re.findall(r"#define (TILE_\w) (\d+)", texts["tiled_matmul.h"]))
     assert defined == {"TILE_I": "4", "TILE_J": "2", "TILE_K": "4"}

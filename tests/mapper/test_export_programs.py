@@ -60,32 +60,18 @@ def test_parallel_loops_are_marked_and_shared_sums_atomic():
     assert seen == {True, False}
 
 
-def test_a_layer_of_no_loops_is_one_mac():
-    source = one_mac()
-    (text,) = python_files(source).values()
-    assert "for " not in text
+def test_a_layer_of_no_loops_is_one_mac_and_names_cannot_leave_their_comment():
+    layer = Layer('x"""\n*/ <script> \\', "CONV", K=1, C=1, Y=1, X=1, R=1, S=1)
+    problem = Problem(layer, "edge", "latency")
+    looked = problem.look(problem.space.sample(1, 0))
+    source = ExportSource(layer, problem.accelerator, looked.mappings[0])
+    for tool, loop in (("c", "for ("), ("python", "for ")):
+        ((file, text),) = files_for(tool, source).items()
+        assert file.startswith("layer_x_script")
+        assert not any(words in text for words in ("<script>", "*/", loop))
     given = [np.full(shape, 3) for shape in ((1, 1, 1, 1), (1, 1, 1, 1))] + [np.zeros((1, 1, 1, 1))]
     run_python(source, given)
     assert given[2].item() == 9
-    assert "for (" not in next(iter(c_files(source).values()))
-
-
-def one_mac() -> ExportSource:
-    layer = Layer("1", "CONV", K=1, C=1, Y=1, X=1, R=1, S=1)
-    problem = Problem(layer, "edge", "latency")
-    looked = problem.look(problem.space.sample(1, 0))
-    return ExportSource(layer, problem.accelerator, looked.mappings[0])
-
-
-def test_names_cannot_leave_their_comment():
-    source = one_mac()
-    name = 'x"""\n*/ <script> \\'
-    marked = ExportSource(source.layer.renamed(name), source.chip, source.mapping)
-    for tool in ("c", "python"):
-        ((file, text),) = files_for(tool, marked).items()
-        assert file.startswith("layer_x_script")
-        assert "<script>" not in text
-        assert "*/" not in text
 
 
 def test_deep_nests_stay_within_pythons_blocks():

@@ -154,7 +154,7 @@ def test_the_least_space_that_has_an_answer_is_told(units: str, space: str) -> N
     assert space_of(BERT, ZigZag("loma").read(BERT, said).mapping) == space
 
 
-def test_accelforge_gets_the_dimensions_that_an_axis_takes(tmp_path: Path) -> None:
+def test_accelforge_and_zigzag_get_the_dimensions_that_an_axis_takes(tmp_path: Path) -> None:
     AccelForge().state(FieldCase(GEMM, "simba"), tmp_path)
     text = (tmp_path / "arch.yaml").read_text().replace("!Memory", "").replace("!Container", "")
     nodes = yaml.safe_load(text.replace("!Compute", ""))["arch"]["nodes"]
@@ -166,6 +166,10 @@ def test_accelforge_gets_the_dimensions_that_an_axis_takes(tmp_path: Path) -> No
     assert [one for one in bounds if one] == ["c | p", "k | p"]
     shape = yaml.safe_load((tmp_path / "workload.yaml").read_text())["workload"]
     assert [*shape["iteration_space_shape"]] == ["k", "c", "p"]
+    ZigZag("salsa").state(FieldCase(GEMM, "simba"), tmp_path)
+    [asked_for] = yaml.safe_load((tmp_path / "mapping.yaml").read_text())
+    every = ["K", "C", "OY", "OX"]
+    assert asked_for["spatial_mapping_hint"] == {"D1": every, "D2": every, "D3": ["K"], "D4": ["C"]}
 
 
 def test_factorflow_gets_elements_and_products_alone(tmp_path: Path) -> None:
@@ -206,13 +210,6 @@ def test_an_answer_of_gamma_is_judged_by_our_port_with_its_guard(tiles, cluster,
     assert row["theirs_by_tool"] == 9.0
     assert why in row["why"]
     assert (row["ratio"] == "") == bool(why) == bool(row["why"])
-
-
-def test_zigzag_gets_the_dimensions_that_an_axis_takes(tmp_path: Path) -> None:
-    ZigZag("salsa").state(FieldCase(GEMM, "simba"), tmp_path)
-    [asked_for] = yaml.safe_load((tmp_path / "mapping.yaml").read_text())
-    every = ["K", "C", "OY", "OX"]
-    assert asked_for["spatial_mapping_hint"] == {"D1": every, "D2": every, "D3": ["K"], "D4": ["C"]}
 
 
 def test_timeloop_gets_axes_and_prices_and_no_unlike_widths(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """DeFiNES' case of FSRCNN: counts of its tiles, prices of a part, and figures beside DeFiNES'."""
 
-import sys
 from collections.abc import Sequence
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 import baselines
 from benchmarks.frame import known
 from benchmarks.fsrcnn import parts
-from benchmarks.fsrcnn.command import KEPT, ORACLE, TABLE, defines_row
+from benchmarks.fsrcnn.command import KEPT, ORACLE, defines_row
 from benchmarks.fsrcnn.homes import FusedCase, Rules
 from benchmarks.fsrcnn.parts import LEVELS, Homes, part_chip, part_cost, priced
 from benchmarks.fsrcnn.tiles import cost_by_tiles, kinds
@@ -50,17 +49,13 @@ def little(taps: Sequence[int], rows: int, columns: int, **longest: int) -> Fuse
 def test_nine_layers_compute_and_hold_what_their_execution_does(keep: tuple[bool, bool]) -> None:
     group = little((1, 5, 1, 3, 3, 3, 3, 1, 3), 21, 24, longest=9)
     assert len(group.layers) == 9
+    assert len(little((1,) * 6, 9, 9).layers) == 4  # where no more is said
     for tile in ((1, 1), (2, 5), (7, 3), (7, 10)):
         plans = (
             axis_plan(axis, size, kept)
             for axis, size, kept in zip((group.rows, group.columns), tile, keep, strict=True)
         )
         assert not differences(group, FusedTiling(*plans, frozenset()))
-
-
-def test_groups_have_four_layers_or_as_many_as_is_said() -> None:
-    assert len(little((1,) * 6, 9, 9).layers) == 4
-    assert len(little((1,) * 6, 9, 9, longest=6).layers) == 6
 
 
 def test_a_part_in_local_costs_what_hand_says() -> None:
@@ -75,15 +70,11 @@ def test_a_part_in_local_costs_what_hand_says() -> None:
     assert found.energy["DRAM"] == found.energy["Global"] == 0
     steps = macs / (12 * 2 * 4 * 4)
     assert steps <= found.cycles <= steps + 16  # and the first tiles, before it begins
-
-
-def test_what_comes_from_and_goes_further_out_costs_its_way() -> None:
-    layer = Layer("part", "CONV", 12, 12, 10, 10, 3, 3)
-    local = part_cost(layer, Homes("Local", "Local"), (0, 0))
+    # what comes from and goes further out costs its way
     far = part_cost(layer, Homes("Global", "DRAM"), (4096, 4096))
     assert far.energy["DRAM"] == pytest.approx(93.75 * 12 * 64)
     assert far.energy["Global"] == pytest.approx(1.625625 * 1200 + (1.625625 + 1.478125) * 768)
-    more = far.energy["Local"] - local.energy["Local"]
+    more = far.energy["Local"] - found.energy["Local"]
     assert more == pytest.approx(0.48125 * 1200 + 0.415 * 768)
 
 
@@ -133,17 +124,6 @@ def test_what_defines_says_is_summed_by_level() -> None:
         "Local_nj": "0.5",
         "defines_s": "1.2",
     }
-
-
-def test_a_python_that_is_not_there_ends_with_one_line(monkeypatch, capsys) -> None:
-    words = ["fsrcnn", "--checkout", "nowhere", "--python", "no-python", "--out", "no.csv"]
-    monkeypatch.setattr(sys, "argv", words)
-    with pytest.raises(SystemExit) as ended:
-        TABLE.run()
-    assert ended.value.code == 2
-    assert capsys.readouterr().err == (
-        "DeFiNES: [Errno 2] No such file or directory: 'no-python'\n"
-    )
 
 
 def test_tiles_of_one_pixel_lack_the_words_that_defines_moves() -> None:

@@ -34,12 +34,21 @@ from mapper.staying.placement import Placement
 from mapper.staying.rooms import rooms_of
 from mapper.staying.shape_facts import ENERGY, LATENCY, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
-from tests.mapper.certificates import Lies, assert_refused, changed, edit, in_problem, scaled
+from tests.mapper.certificates import (
+    Lies,
+    assert_refused,
+    changed,
+    edit,
+    in_problem,
+    read_again,
+    scaled,
+)
 from tests.mapper.commands import json_of, printed
 from tests.mapper.network_brute import NetworkBrute, Points, brute_of, prove_here
-from tests.mapper.small_networks import CHAIN
-from tests.mapper.test_search_kept import NET
+from tests.mapper.small_networks import CHAIN, NET
 from tests.mapper.test_staying import DEEP, chain
+
+pytestmark = pytest.mark.usefixtures("quick_proofs")
 
 
 def certificate_of(
@@ -253,7 +262,7 @@ def test_products_may_be_spread_over_heads(tmp_path: Path) -> None:
     assert [one.problem.space["parallel"] for one in found.parts] == ["KCYX", "KCYXN"]
     assert found.terms.plain.space["parallel"] == "KCYXN"
     assert "N" in found.mappings[1].parallel
-    check_kept(assert_kept(found, tmp_path))
+    check_kept(read_again(write_kept, read_kept, found, tmp_path))
     assert_refused(
         check_kept,
         (part(in_problem(space=found.parts[1].problem.space | {"parallel": "KN"}), 1),
@@ -262,15 +271,6 @@ def test_products_may_be_spread_over_heads(tmp_path: Path) -> None:
     )  # fmt: skip
     only = in_problem(space=found.parts[1].problem.space | {"parallel": "KCYX"})
     assert_refused(check_kept, (part(only, 1), "mappings: of 'heads': "), found)
-
-
-def assert_kept(found: KeptCertificate, folder: Path) -> KeptCertificate:
-    """A file keeps it bit by bit; what is read again."""
-    write_kept(folder / "a", found)
-    again = read_kept(folder / "a")
-    write_kept(folder / "b", again)
-    assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
-    return again
 
 
 def test_a_list_of_levels_has_one(tmp_path: Path) -> None:
@@ -283,14 +283,14 @@ def test_a_list_of_levels_has_one(tmp_path: Path) -> None:
         assert found.stays == ("l0", "l1")
         assert kept.keep.value < kept.none.value
         assert_optimal(found, kept.keep, best, gap=0.01)
-    again = assert_kept(found, tmp_path)
+    again = read_again(write_kept, read_kept, found, tmp_path)
     assert len(check_kept(again)) == len(found.parts) > 0
     assert_refused(check_kept, LIES["less stays"], again)
 
 
 def test_it_holds_and_a_file_keeps_it_bit_by_bit(good: KeptCertificate, tmp_path: Path) -> None:
     assert len(good.stays) == 3
-    again = assert_kept(good, tmp_path)
+    again = read_again(write_kept, read_kept, good, tmp_path)
     assert again.graph == good.graph
     seen: list[int] = []
     assert len(check_kept(again, seen.append)) == len(good.parts) == len(seen)

@@ -51,15 +51,12 @@ def test_all_parts_together_make_the_second(chip, space):
         assert kind.from_dict(mixed) == other
 
 
-def test_a_part_that_does_not_fit_alone_says_why():
+def test_a_part_that_does_not_fit_alone_says_why_and_entries_of_other_levels_are_refused():
     second = replace(FIRST, cluster_size=200)
     found = changes_between(LAYER, CHIP, (FIRST, second))
     assert "cluster needs 200 PEs" in found.changes[0].why
     assert math.isinf(found.changes[0].value)
     assert math.isinf(found.values[1])
-
-
-def test_entries_of_other_levels_are_refused():
     chip = load_chip(str(EXAMPLES / "three_levels.yaml"))
     text = (EXAMPLES / "three_levels_mapping.yaml").read_text()
     deep = ChainMapping.from_dict(yaml.safe_load(text))

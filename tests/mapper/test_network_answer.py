@@ -10,9 +10,9 @@ import yaml
 
 from tests.mapper.commands import json_of, refused
 from tests.mapper.edited import Edit, both, set_at
-from tests.mapper.small_networks import CHAIN, deep_setting
-from tests.mapper.test_search_kept import NET
+from tests.mapper.small_networks import CHAIN, NET, deep_setting
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
 ATTENTION = """
 sources: {query: [2, 6, 2], key: [2, 6, 2], value: [2, 6, 2]}
 layers:

@@ -49,17 +49,13 @@ def store(tmp_path):
         yield opened
 
 
-def test_totals_count_each_shape_as_often_as_it_occurs(store):
-    _, found = do(plan(), store)
+def test_totals_count_each_shape_as_often_as_it_occurs_and_are_kept(store):
+    first, found = do(plan(), store)
     whole = totals(found)
     assert whole["macs"] == sum(layer.macs for layer in layers.network("mlp"))
     expected = sum(r.shape.count * r.cost.latency_cycles for r in found)
     assert whole["latency_cycles"] == expected
     assert whole["edp"] == whole["latency_cycles"] * whole["energy_nj"]
-
-
-def test_the_same_search_again_keeps_what_is_there(store):
-    first, found = do(plan(), store)
     second, again = do(plan(), store)
     assert len(second.kept) == len(first.finished) == len(found)
     assert [r.cost for r in again] == [r.cost for r in found]
@@ -205,8 +201,11 @@ def test_what_a_search_adopts_is_what_the_one_before_handed_on(tmp_path):
 SEARCH = "search --network mlp --method ga --budget"
 
 
-def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
-    words = f"{SEARCH} 60 -o latency --out {tmp_path / 'deep' / 'result'}"
+def test_the_command_prints_a_row_a_shape_and_the_totals(folder):
+    """Without a place it is kept in the working folder."""
+    printed(f"{SEARCH} 60")
+    assert [path.name for path in folder.iterdir()] == ["runs.sqlite"]
+    words = f"{SEARCH} 60 -o latency --out deep/result"
     names = [shape.layer.name for shape in shapes("mlp")]
     found = json_of(words)
     assert [row["layer"] for row in found["shapes"]] == names
@@ -215,7 +214,7 @@ def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
     assert out.startswith(f"mlp: {cycles}\n")
     assert "all layers" in out
     assert f"{len(names)} of {len(names)} runs needed nothing" in err
-    folders = {path.parent for path in tmp_path.rglob("manifest.json")}
+    folders = {path.parent for path in folder.rglob("manifest.json")}
     assert {folder.name for folder in folders} == set(names)
     for folder in folders:
         files = sorted(file.name for file in folder.iterdir())
@@ -225,11 +224,6 @@ def test_the_command_prints_a_row_a_shape_and_the_totals(tmp_path):
 def test_every_shape_has_a_folder_of_its_own_inside_that_of_the_network():
     found = folder_names(["conv/1", "conv_1", "..", "report.html", "conv1.0"])
     assert list(found.values()) == ["conv_1", "conv_1_2", ".._2", "report.html_2", "conv1.0"]
-
-
-def test_a_network_without_a_place_is_kept_in_the_working_folder(folder):
-    printed(f"{SEARCH} 60")
-    assert [path.name for path in folder.iterdir()] == ["runs.sqlite"]
 
 
 def test_ctrl_c_shows_what_is_done_and_the_best_so_far(tmp_path, monkeypatch):

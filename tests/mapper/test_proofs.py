@@ -124,14 +124,13 @@ def test_seeds_and_budgets_decide_samples_and_no_clock_does() -> None:
     first, second = (baselines.load("auto").search(problem, 500, 7) for _ in range(2))
     assert first.improvements == second.improvements
     assert first.samples <= 500
-
-
-def test_one_sample_is_the_proven_mapping() -> None:
     found = baselines.load("optimal").search(tiny_problem(), 1, 0)
     assert (found.samples, found.proven) == (1, True)
 
 
-def test_a_model_without_bounds_is_refused_by_optimal_and_searched_by_auto() -> None:
+def test_a_model_without_bounds_is_refused_by_optimal_and_searched_by_auto(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     problem = Problem("mlp.2", cost_model="maestro")
     with pytest.raises(SearcherError, match=r"offers no lower bounds.*'exhaustive'"):
         baselines.load("optimal").search(problem, 10, 0)
@@ -141,12 +140,8 @@ def test_a_model_without_bounds_is_refused_by_optimal_and_searched_by_auto() -> 
     timed = baselines.load("auto", seconds=0.01).search(problem, 10**6, 1)
     assert timed.samples < 10**6
     assert problem.on_evaluate is None
-
-
-def test_a_slow_model_is_searched_by_marl(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    problem = Problem("mlp.2", cost_model="maestro")
-    monkeypatch.setattr(auto, "SLOW", 0.0)
+    monkeypatch.setattr(auto, "SLOW", 0.0)  # a slow one is searched by marl
     mine = baselines.load("auto").search(problem, 40, 0)
     assert mine.improvements == baselines.load("marl").search(problem, 40, 0).improvements
 

@@ -18,16 +18,12 @@ from mapper.report.page import make_section
 from marl_common import engineering
 from marl_runs import SilentReporter, Store
 from tests.mapper.commands import json_of, printed, said
+from tests.mapper.small_networks import EXPERTS
 
 pytest.importorskip("jinja2", reason="needs the extra viz")
 pytest.importorskip("matplotlib", reason="needs the extra viz")
 TINY = "conv:K=4,C=4,Y=6,X=6,R=3,S=3"
 SEARCH = "search --network mlp --method random --budget 50"
-EXPERTS = {
-    "model_type": "mixtral", "vocab_size": 50, "hidden_size": 16, "intermediate_size": 24,
-    "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-    "num_local_experts": 4, "num_experts_per_tok": 2,
-}  # fmt: skip
 
 
 def compared(folder, *plan, **options):
@@ -48,8 +44,11 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_the_page_stands_alone_and_has_everything(folder):
-    page = page_of(folder)
+def test_the_page_stands_alone_and_has_everything(folder, tmp_path):
+    printed(f"report {folder} --out {tmp_path / 'page.html'}")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.rstrip().endswith("</html>")
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert all(
         source.startswith(("data:image/svg+xml;base64,", "data:,", "#")) for source in sources
@@ -61,11 +60,6 @@ def test_the_page_stands_alone_and_has_everything(folder):
     assert "mapper validate --store" in page
 
 
-def test_searches_that_found_no_mapping_are_shown_too(tmp_path):
-    page = compared(tmp_path, ["mobilenetv2.52"], ["latency"], ["random"], budget=1, seeds=1)
-    assert "No search found a feasible mapping" in page
-
-
 def test_names_cannot_break_the_page(tmp_path):
     (tmp_path / "l.yaml").write_text(
         "layers:\n- {name: '<script>x', kind: conv, K: 4, C: 4, Y: 6, X: 6, R: 3, S: 3}\n"
@@ -74,6 +68,11 @@ def test_names_cannot_break_the_page(tmp_path):
     page = compared(tmp_path, [layer], ["latency"], ["random"], budget=50)
     assert "<script>" not in page
     assert "&lt;script&gt;x" in page
+
+
+def test_searches_that_found_no_mapping_are_shown_too(tmp_path):
+    page = compared(tmp_path, ["mobilenetv2.52"], ["latency"], ["random"], budget=1, seeds=1)
+    assert "No search found a feasible mapping" in page
 
 
 def test_problems_of_one_name_are_told_apart(tmp_path, monkeypatch):
@@ -154,7 +153,7 @@ def sections_of(folder):
     return [make_section(Summary(board, found), source) for board, found in entries.items()]
 
 
-def test_charts_show_what_the_costs_say(folder):
+def test_charts_show_what_the_costs_say(folder, tmp_path):
     (section,) = sections_of(folder)
     (view,) = section.overviews
     (best,) = view.layers
@@ -166,11 +165,8 @@ def test_charts_show_what_the_costs_say(folder):
     assert f"{best.utilisation:.0%}" in view.charts[2].bars[0].text
     assert dict(view.totals)["latency"].startswith(engineering(best.cost.latency_cycles))
     assert view.roofline.count("<circle") == 1
-
-
-def test_a_model_without_parts_has_whole_bars(tmp_path):
     page = compared(tmp_path, [TINY], ["edp"], ["random"], budget=200, cost_model="maestro")
-    (section,) = sections_of(tmp_path)
+    (section,) = sections_of(tmp_path)  # a model without parts has whole bars
     assert [part for part, _ in section.overviews[0].charts[0].bars[0].parts] == ["all"]
     assert "part-all" in page
 
@@ -221,7 +217,10 @@ def test_an_axis_has_round_numbers_within_it(low, high):
     assert all(low <= value <= high for value in found)
 
 
-def test_a_network_file_that_is_damaged_is_named(tmp_path):
+def test_mistakes_are_named(tmp_path):
+    Store.open(tmp_path / "empty.sqlite").close()
+    with pytest.raises(ReportError, match="holds no searches"):
+        from_store(str(tmp_path / "empty.sqlite"))
     for network in (NetworkShapes("net", {"a": 2}), NetworkShapes("net", {"a": 2}, 8, 9.0, 0.5)):
         write_network(tmp_path / NETWORK, network)
         assert read_network(tmp_path / NETWORK) == network
@@ -229,20 +228,7 @@ def test_a_network_file_that_is_damaged_is_named(tmp_path):
         (tmp_path / NETWORK).write_text(wrong)
         with pytest.raises(ReportError, match=r"network\.json: is no"):
             read_network(tmp_path / NETWORK)
-
-
-def test_mistakes_are_named(tmp_path):
-    Store.open(tmp_path / "empty.sqlite").close()
-    with pytest.raises(ReportError, match="holds no searches"):
-        from_store(str(tmp_path / "empty.sqlite"))
     (tmp_path / "manifest.json").write_text(json.dumps({"method": "ga"}))
     (tmp_path / "mapping.yaml").write_text("{}")
     with pytest.raises(ReportError, match=r"manifest\.json: is no result"):
         from_folder(tmp_path)
-
-
-def test_the_command_writes_the_page_whole(folder, tmp_path):
-    out = tmp_path / "page.html"
-    printed(f"report {folder} --out {out}")
-    assert out.read_text().rstrip().endswith("</html>")
-    assert list(tmp_path.iterdir()) == [out]

@@ -35,16 +35,13 @@ def test_show_has_manifest_and_result(path):
 
 
 def test_rm_says_what_goes_and_removes_it(path):
+    assert "give --yes" in said(f"runs rm 1 --store {path}")[2]  # nobody can be asked
+    assert len(Store.open(path).runs()) == 2
     output = printed(f"runs rm 1 --yes --store {path}")
     assert "1: walk seed 1 (finished, 50 samples)" in output
     assert "removed 1 run" in output
     assert len(Store.open(path).runs()) == 1
     assert "not in the store" in said(f"runs rm 1 --yes --store {path}")[2]
-
-
-def test_rm_removes_nothing_where_nobody_can_be_asked(path):
-    assert "give --yes" in said(f"runs rm 1 --store {path}")[2]
-    assert len(Store.open(path).runs()) == 2
 
 
 @pytest.mark.parametrize(("answer", "left"), [("y\n", 1), ("n\n", 2), ("\n", 2)])

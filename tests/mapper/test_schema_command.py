@@ -36,15 +36,11 @@ def test_the_examples_and_the_zoo_are_valid() -> None:
         validator("layer").validate(json.loads(json.dumps({"layers": fields})))
 
 
-def test_what_an_assignment_writes_is_valid(tmp_path: Path) -> None:
+def test_what_an_assignment_and_a_template_write_is_valid(tmp_path: Path) -> None:
     path = tmp_path / "agents.yaml"
     Assignment((("outer_tile_K",), ("cluster_size", "x")), {"samples": 3}).save(path)
     validator("assignment").validate(yaml.safe_load(path.read_text()))
     assert not validator("assignment").is_valid({"agents": [[]]})
-
-
-def test_the_template_is_an_accelerator(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
     path.write_text(printed("accelerators --template"))
     assert Accelerator.load(str(path)).num_pes == 168
     validator("accelerator").validate(yaml.safe_load(path.read_text()))

@@ -11,17 +11,9 @@ from layers.graph_builder import GraphBuilder
 from layers.layer import Layer
 from marl_mapper import LibraryError
 from tests.mapper.commands import json_of, printed
-from tests.mapper.test_report import EXPERTS
+from tests.mapper.small_networks import EXPERTS, NET
 
-NET = """
-sources: {image: [1, 3, 10, 10]}
-layers:
-  - {name: a, kind: conv, K: 4, C: 3, Y: 10, X: 10, R: 3, S: 3, inputs: [image]}
-  - {name: b, kind: conv, K: 4, C: 4, Y: 10, X: 10, R: 3, S: 3, padding: [1, 1, 1, 1], inputs: [a]}
-  - {name: sum, kind: elementwise, inputs: [b, a], shape: [1, 4, 8, 8]}
-  - {name: pool, kind: pooling, inputs: [sum], shape: [4]}
-  - {name: fc, kind: gemm, M: 1, N: 2, K: 4, inputs: [pool]}
-"""
+pytestmark = pytest.mark.usefixtures("quick_proofs")
 SEARCH = "search --network net.yaml -o energy"
 KEEP = f"{SEARCH} --fuse keep --workers 1"
 
@@ -58,9 +50,7 @@ def test_a_language_model_says_tokens_per_second_and_energy_by_token(folder: Pat
     assert found["tokens"] == 4
     assert found["tokens_per_s"] == pytest.approx(4e9 / found["keep"]["latency_cycles"])  # 1 GHz
     assert found["j_per_token"] == pytest.approx(found["keep"]["energy_nj"] * 1e-9 / 4)
-    text = printed(words)
-    assert "tokens/s at 1,000 MHz" in text
-    assert "3.75 distinct ones expected for 4 tokens" in text
+    assert "tokens/s at 1,000 MHz" in printed(words)
 
 
 def test_a_store_is_gone_on_with_and_the_library_answers_alike(folder: Path) -> None:

@@ -28,6 +28,8 @@ from marl_mapper import map_network
 from tests.mapper.network_brute import NetworkBrute, beside_brute, brute_of, prove_here
 from tests.mapper.small_networks import small
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
+
 
 @pytest.mark.parametrize("seed", [0, 6, 7])
 def test_networks_are_as_good_as_by_brute_force(seed: int) -> None:
@@ -100,12 +102,9 @@ def test_a_node_that_reads_last_writes_in_the_place_of_what_it_reads() -> None:
     keys.mac(Layer.gemm("last", M=4, N=4, K=4), keys.norm("norm", filters))
     deep = rooms_of(keys.graph(), chip_of("simba"))  # filters are not in its global buffer
     assert [room.tensors for room in deep] == [("norm",)]
-
-
-def test_sums_take_their_own_width_while_they_are_written() -> None:
-    wide = Accelerator(4, 64, 64, widths=chip_of("edge").widths._replace(psum=24))
+    wide = replace(chip, widths=chip_of("edge").widths._replace(psum=24))
     room = next(one for one in rooms_of(chain().graph(), wide) if one.tensors == ("l0",))
-    assert [room.taken(place) for place in range(3)] == [8 * 24, 8 * 8, 0]
+    assert [room.taken(place) for place in range(3)] == [8 * 24, 8 * 8, 0]  # sums are wider
 
 
 def test_too_many_sets_leave_a_bound() -> None:

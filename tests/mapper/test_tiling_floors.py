@@ -18,8 +18,8 @@ from tests.mapper.certificates import EDGE
 from tests.mapper.network_brute import NetworkBrute
 from tests.mapper.small_networks import (
     Small,
-    deep_setting,
     long_attention,
+    placed,
     random_tiling,
     small_attention,
     small_chain,
@@ -44,9 +44,7 @@ def test_no_tiling_is_below_its_floor(
     small: Small, seed: int, filters: bool | None, free: bool
 ) -> None:
     """On two levels, and on lists whose first one holds filters or none; with padding free."""
-    graph, setting = small(seed)
-    if filters is not None:
-        setting = deep_setting(setting.two_levels.l2_bytes or 0, filters)
+    graph, setting = placed(small, seed, filters)
     if free:
         assert any(any(layer.padding) for layer in graph.layers)
         setting = replace(setting, options={**setting.options, "padding": "free"})

@@ -16,6 +16,7 @@ from tests.mapper.commands import json_of, printed, said
 from tests.mapper.network_brute import NetworkBrute, all_costs, prove_here
 from tests.mapper.small_networks import CHAIN, Small, small_attention, small_chain
 
+pytestmark = pytest.mark.usefixtures("quick_proofs")
 INF = float("inf")
 
 

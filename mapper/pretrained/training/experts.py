@@ -19,7 +19,6 @@ from mapper.pretrained.policy_proposals import search_from
 from mapper.pretrained.problem_arrays import arrays_of
 from mapper.pretrained.seen_records import StateRow
 from mapper.pretrained.training.random_problems import draw
-from mapper.pretrained.training.torch_networks import Packed, pack
 from marl_common import FloatArray
 
 KEPT = 4
@@ -106,18 +105,20 @@ class ExpertMemory:
     """Mappings to imitate, in blocks of problems, of which the newest are kept."""
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[list[list[int]], Experts, dict[str, Packed]]] = []
+        self._blocks: list[tuple[list[list[int]], Experts, dict[str, Any]]] = []
 
     def add(self, tasks: Sequence[ExpertTask], experts: Experts) -> None:
         """Keep what was found on the problems of shards, as one block."""
+        from mapper.pretrained.training.torch_networks import pack  # workers need no torch
+
         if len(experts.rows):
             arrays = arrays_of([problem for task in tasks for problem in task.drawn])
             packed = pack(replay(arrays, experts.rows))
             drawn = [[*task.place, task.problems] for task in tasks]
             self._blocks = [*self._blocks, (drawn, experts, packed)][-BLOCKS:]
 
-    def draw(self, rng: np.random.Generator) -> tuple[dict[str, Packed], FloatArray]:
-        """The decisions that lead to a block's mappings, and the mappings' weights."""
+    def draw(self, rng: np.random.Generator) -> tuple[dict[str, Any], FloatArray]:
+        """The decisions that lead to a block's mappings, packed by kind, and their weights."""
         _, experts, packed = self._blocks[int(rng.integers(len(self._blocks)))]
         return packed, experts.weight
 
