@@ -11,7 +11,10 @@ from marl_runs import tell
 
 if TYPE_CHECKING:
     from baselines import Proof
-    from mapper.certificate import Certificate, KeptCertificate, NetworkCertificate, Proved
+    from mapper.certificate.certificate_file import Certificate
+    from mapper.certificate.kept_certificate import KeptCertificate
+    from mapper.certificate.kept_making import Proved
+    from mapper.certificate.network_certificate import NetworkCertificate
     from mapper.commands.proof_options import After
     from mapper.explaining.standing import Standing
     from mapper.search.found import Found
@@ -24,7 +27,7 @@ CHECK = "check it with mapper validate --certificate"
 
 def certify_layer(found: Found, standing: Standing | None, path: Path, after: After) -> None:
     """Write the certificate of a layer; nothing after Ctrl-C."""
-    from mapper.certificate import CertificateError, write_certificate
+    from mapper.certificate.certificate_file import CertificateError, write_certificate
 
     if found.interrupted or (standing is not None and standing.status == "interrupted"):
         tell(f"{path} is not written: Ctrl-C ended the proof")
@@ -43,7 +46,7 @@ def certify_layer(found: Found, standing: Standing | None, path: Path, after: Af
 
 def certify_network(network: str, results: Sequence[ShapeResult], path: Path, after: After) -> None:
     """Write the certificate of a network; nothing where a shape has no mapping."""
-    from mapper.certificate import combine, write_network
+    from mapper.certificate.network_certificate import combine, write_network
     from mapper.explaining.standing import standing_kept
 
     parts = []
@@ -64,7 +67,8 @@ def certify_network(network: str, results: Sequence[ShapeResult], path: Path, af
 
 def certify_kept(kept: KeptNetwork, spec: ProblemSpec, proved: Proved, path: Path) -> None:
     """Write the certificate of a network whose tensors may stay."""
-    from mapper.certificate import make_kept, write_kept
+    from mapper.certificate.kept_certificate import write_kept
+    from mapper.certificate.kept_making import make_kept
 
     try:
         whole = make_kept(kept, spec, proved, proven_again)
@@ -99,7 +103,7 @@ def _certificate(found: Found, standing: Standing | None, after: After) -> Certi
     """Prove the best value known once more, so that its tree is recorded."""
     from baselines import Proof, prove
     from cost_models import ChainMapping
-    from mapper.certificate import make_certificate
+    from mapper.certificate.making import make_certificate
 
     better = None if standing is None else standing.mapping
     start = better or (None if found.best is None else found.best[0])

@@ -15,7 +15,10 @@ from marl_runs import Column, print_rows, save_figure, say, tell
 
 if TYPE_CHECKING:
     from maestro_env import Problem
-    from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
+    from mapper.clustering.assignment import Assignment
+    from mapper.clustering.correlation import Correlation
+    from mapper.clustering.dataset import Dataset
+    from mapper.clustering.tree import ClusterTree
 
 
 MOST_DATASET = 100_000_000
@@ -160,8 +163,8 @@ def _data(problem: Problem, dataset: Path | None, sampling: SampleOptions) -> Da
 
 def _tree(data: Dataset, top: float, options: TreeOptions) -> tuple[Correlation, ClusterTree]:
     """How the parameters of the best samples depend on each other, and the tree of it."""
-    from mapper.clustering import cluster as build_tree
-    from mapper.clustering import correlate
+    from mapper.clustering.correlation import correlate
+    from mapper.clustering.tree import cluster as build_tree
 
     best, values = data.best_with_values(top)
     reward = values if options.reward else None

@@ -105,7 +105,7 @@ class TableOptions:
             OutputError: The folder of plots cannot be written to.
             ValueError: What draws them is missing.
         """
-        from mapper.compare import FORMATS
+        from mapper.compare.formats import FORMATS
         from marl_runs import new_figure
 
         if self.format not in FORMATS:
@@ -119,8 +119,7 @@ class TableOptions:
 
     def show(self, summaries: Sequence[Summary]) -> None:
         """Print tables and draw plots."""
-        from mapper.compare import FORMATS
-        from mapper.compare.formats import as_terminal
+        from mapper.compare.formats import FORMATS, as_terminal
 
         every = self.verbose and self.format == "table"
         print(as_terminal(summaries, every=True) if every else FORMATS[self.format](summaries))
@@ -156,8 +155,8 @@ def compare(
     The same command resumes: finished searches are kept in the store. Exit code 1 says that some
     cells of the table are missing.
     """
-    from mapper.compare import make_plan
     from mapper.compare.gap_proofs import prove_gaps
+    from mapper.compare.plan import make_plan
     from mapper.compare.run import run_plan, summarise
     from marl_runs import Store
 

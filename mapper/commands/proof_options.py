@@ -79,7 +79,7 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
         OutputError: The folder cannot be written to.
     """
     import baselines
-    from mapper.certificate import NETWORK_OBJECTIVES
+    from mapper.certificate.network_certificate import NETWORK_OBJECTIVES
     from mapper.results.output import check_writable
 
     if network is not None and problem.objective not in NETWORK_OBJECTIVES:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mapper.commands.proof_options import After
     from mapper.commands.work_options import ResultOptions
     from mapper.explaining.token_figures import TokenFigures
-    from mapper.report import NetworkShapes
+    from mapper.report.networks import NetworkShapes
     from mapper.search.found import Found
     from mapper.search.network_runs import ShapeResult, ShapeRun
     from mapper.search.problem_spec import ProblemSpec
@@ -59,7 +59,7 @@ def search_network(asked: NetworkSearch, given: ResultOptions, after: After | No
     certificate to write. Exit code 1 says that a shape has no mapping or is not done.
     """
     import layers
-    from mapper.report import NetworkShapes
+    from mapper.report.networks import NetworkShapes
     from mapper.search.network_runs import plan_network, results
 
     network, spec, search = asked.network, asked.spec, asked.search
@@ -141,7 +141,10 @@ class _Files:
 
 def _write_page(network: NetworkShapes, runs: Sequence[SearchRun], store: str, out: Path) -> None:
     """Write the network's page, and what `mapper report` needs to write it again."""
-    from mapper.report import NETWORK, ReportError, from_store, render, write, write_network
+    from mapper.report.errors import ReportError
+    from mapper.report.networks import NETWORK, write_network
+    from mapper.report.page import render, write
+    from mapper.report.sources import from_store
 
     write_network(out / NETWORK, network)
     keys = {run.identity().key for run in runs}

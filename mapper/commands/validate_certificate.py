@@ -10,7 +10,8 @@ import typer
 from marl_runs import print_json, say
 
 if TYPE_CHECKING:
-    from mapper.certificate import Certificate, Checked
+    from mapper.certificate.certificate_file import Certificate
+    from mapper.certificate.checker import Checked
 
 
 def validate_certificate(path: Path, as_json: bool) -> None:
@@ -19,16 +20,11 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     Raises:
         CertificateError: It cannot be read.
     """
-    from mapper.certificate import (
-        CertificateError,
-        check_certificate,
-        claim_of,
-        is_kept,
-        is_of_network,
-        problem_of,
-        read_certificate,
-        said_of,
-    )
+    from mapper.certificate.certificate_file import CertificateError, read_certificate
+    from mapper.certificate.checker import check_certificate
+    from mapper.certificate.kept_certificate import is_kept
+    from mapper.certificate.network_certificate import is_of_network
+    from mapper.certificate.verdict import claim_of, problem_of, said_of
 
     if is_of_network(path) or is_kept(path):
         _validate_network(path, as_json)
@@ -55,17 +51,11 @@ def validate_certificate(path: Path, as_json: bool) -> None:
 
 def _validate_network(path: Path, as_json: bool) -> None:
     """The same of a network's, of what stays and of fused layers too."""
-    from mapper.certificate import (
-        CertificateError,
-        KeptCertificate,
-        check_kept,
-        check_network,
-        is_kept,
-        kept_claim,
-        network_claim,
-        read_kept,
-        read_network,
-    )
+    from mapper.certificate.certificate_file import CertificateError
+    from mapper.certificate.kept_certificate import KeptCertificate, is_kept, read_kept
+    from mapper.certificate.kept_checker import check_kept
+    from mapper.certificate.network_certificate import check_network, read_network
+    from mapper.certificate.verdict import kept_claim, network_claim
 
     whole = read_kept(path) if is_kept(path) else read_network(path)
     checked: list[Checked] = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from maestro_env import Problem
-    from mapper.clustering import Assignment
+    from mapper.clustering.assignment import Assignment
     from marl_runs import Store, StoredRun
 
 

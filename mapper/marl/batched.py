@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from baselines import Dedup, Moves, NestMemory, Screening
 from cost_models import ChainBatch, MappingBatch
 from maestro_env import BudgetExhausted, Evaluation, Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.checkpoint import SEARCH, check_identity, identity_of
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau

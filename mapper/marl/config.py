@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from baselines import check_positive, check_shares
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 
 LEARNERS = ("batched", "rllib")
 MODES = ("search", "paper")

@@ -6,7 +6,7 @@ import numpy as np
 
 from baselines import Moves
 from maestro_env import Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
 from mapper.marl.learner_setup import policy_space, reproducible

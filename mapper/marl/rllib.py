@@ -22,7 +22,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from baselines import one_thread
 from maestro_env import Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.agents import choosing
 from mapper.marl.observation_and_reward import Observer, PrintedFeedback
 from mapper.marl.policies import OBSERVATION

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, dataclass, fields
 
 from baselines import SearcherError, check_positive
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.config import MODES, MarlConfig
 
 REWARDS = ("improvement", "relative")

@@ -10,7 +10,7 @@ import numpy as np
 
 from baselines import BaseSearcher, Capabilities, SearcherError, require
 from maestro_env import Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.config import MarlConfig
 from mapper.marl.rllib_config import RllibConfig
 

@@ -15,14 +15,14 @@ import baselines
 from cost_models import Accelerator
 from layers import Layer
 from maestro_env import Problem
-from mapper.certificate import (
+from mapper.certificate.certificate_file import (
     Certificate,
     CertificateError,
-    check_certificate,
-    make_certificate,
     read_certificate,
     write_certificate,
 )
+from mapper.certificate.checker import check_certificate
+from mapper.certificate.making import make_certificate
 from mapper.search.problem_spec import ProblemSpec
 
 EDGE = Accelerator.load("edge")

@@ -9,7 +9,8 @@ import pytest
 
 from cost_models import load_chip
 from layers import NetworkGraph
-from mapper.certificate import KeptCertificate, check_kept
+from mapper.certificate.kept_certificate import KeptCertificate
+from mapper.certificate.kept_checker import check_kept
 from mapper.staying.network_result import NetworkResult
 from mapper.staying.stay_proof import StaySetting
 from tests.mapper.certificates import Lies, assert_refused, changed, in_problem, scaled

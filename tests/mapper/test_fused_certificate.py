@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from mapper.certificate import Certificate, KeptCertificate, check_kept
+from mapper.certificate.certificate_file import Certificate
+from mapper.certificate.kept_certificate import KeptCertificate
+from mapper.certificate.kept_checker import check_kept
 from mapper.staying.network_result import NetworkResult
 from tests.mapper.certificates import Lies, assert_refused, changed, in_problem, scaled
 from tests.mapper.network_brute import NetworkBrute
