@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import baselines
 from maestro_env import bench_problems
 from mapper.bench.bench_file import (
     SAMPLES,
@@ -35,8 +36,6 @@ def check_method(method: Method) -> None:
         BenchError: It is one, or an option is no plain value.
         SearcherError: It is not known, or an option is not.
     """
-    import baselines
-
     if baselines.load(method.name, **method.options).capabilities.proves_optimum:
         raise BenchError(
             f"{method.name}: proves the optimum and has no gap; expected a searcher by samples"

@@ -5,30 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baselines import Proof, prove
+from cost_models import Chain, ChainMapping, mapping_from
+from mapper.certificate.certificate_file import Certificate, CertificateError, write_certificate
+from mapper.certificate.kept_certificate import KeptCertificate, write_kept
+from mapper.certificate.kept_making import Proved, make_kept
+from mapper.certificate.making import make_certificate
+from mapper.certificate.network_certificate import NetworkCertificate, combine, write_network
+from mapper.commands.proof_options import After
+from mapper.explaining.standing import Standing, standing_kept
+from mapper.search.found import Found
+from mapper.search.network_runs import ShapeResult
+from mapper.search.problem_spec import ProblemSpec
+from mapper.staying.kept_network import KeptNetwork
 from marl_runs import tell
-
-if TYPE_CHECKING:
-    from baselines import Proof
-    from mapper.certificate.certificate_file import Certificate
-    from mapper.certificate.kept_certificate import KeptCertificate
-    from mapper.certificate.kept_making import Proved
-    from mapper.certificate.network_certificate import NetworkCertificate
-    from mapper.commands.proof_options import After
-    from mapper.explaining.standing import Standing
-    from mapper.search.found import Found
-    from mapper.search.network_runs import ShapeResult
-    from mapper.search.problem_spec import ProblemSpec
-    from mapper.staying.kept_network import KeptNetwork
 
 CHECK = "check it with mapper validate --certificate"
 
 
 def certify_layer(found: Found, standing: Standing | None, path: Path, after: After) -> None:
     """Write the certificate of a layer; nothing after Ctrl-C."""
-    from mapper.certificate.certificate_file import CertificateError, write_certificate
-
     if found.interrupted or (standing is not None and standing.status == "interrupted"):
         tell(f"{path} is not written: Ctrl-C ended the proof")
         return
@@ -46,9 +44,6 @@ def certify_layer(found: Found, standing: Standing | None, path: Path, after: Af
 
 def certify_network(network: str, results: Sequence[ShapeResult], path: Path, after: After) -> None:
     """Write the certificate of a network; nothing where a shape has no mapping."""
-    from mapper.certificate.network_certificate import combine, write_network
-    from mapper.explaining.standing import standing_kept
-
     parts = []
     for result in results:
         found = result.found
@@ -67,9 +62,6 @@ def certify_network(network: str, results: Sequence[ShapeResult], path: Path, af
 
 def certify_kept(kept: KeptNetwork, spec: ProblemSpec, proved: Proved, path: Path) -> None:
     """Write the certificate of a network whose tensors may stay."""
-    from mapper.certificate.kept_certificate import write_kept
-    from mapper.certificate.kept_making import make_kept
-
     try:
         whole = make_kept(kept, spec, proved, proven_again)
     except KeyboardInterrupt:
@@ -81,9 +73,6 @@ def certify_kept(kept: KeptNetwork, spec: ProblemSpec, proved: Proved, path: Pat
 
 def proven_again(spec: ProblemSpec, result: Mapping[str, Any]) -> Proof:
     """A proof from what it told: on a chip of two levels done once more, so that it is recorded."""
-    from baselines import Proof, prove
-    from cost_models import Chain, mapping_from
-
     start = None if result["mapping"] is None else mapping_from(result["mapping"])
     value = math.inf if start is None else result["best_value"]
     if isinstance(spec.accelerator, Chain):
@@ -101,10 +90,6 @@ def _wrote(path: Path, whole: NetworkCertificate | KeptCertificate) -> str:
 
 def _certificate(found: Found, standing: Standing | None, after: After) -> Certificate:
     """Prove the best value known once more, so that its tree is recorded."""
-    from baselines import Proof, prove
-    from cost_models import ChainMapping
-    from mapper.certificate.making import make_certificate
-
     better = None if standing is None else standing.mapping
     start = better or (None if found.best is None else found.best[0])
     if standing is not None and isinstance(start, ChainMapping):  # it needs the bound alone

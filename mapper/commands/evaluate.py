@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import cost_models
+import layers
 from mapper.commands import completion
 from mapper.commands.evaluated_files import EvaluatedFiles
 from mapper.commands.options import OptionError
@@ -80,7 +82,6 @@ def evaluate(
 
 
 def _models(name: str, no_guard: bool) -> dict[str, CostModel]:
-    import cost_models
 
     if name != "all":
         options = {"guard": False} if no_guard else {}
@@ -104,15 +105,13 @@ def _evaluated(pair: Pair, chip: Chip, models: dict[str, CostModel]) -> dict[str
         MappingError: It is no mapping of the chip.
         CostModelError: A single model cannot take the layer.
     """
-    from cost_models import CostModelError, check_depth
-
     layer, mapping = pair
     costs = {}
     for name, model in models.items():
         try:
-            check_depth(model, chip)
+            cost_models.check_depth(model, chip)
             costs[name] = model.evaluate(layer, chip, mapping)  # type: ignore[arg-type]
-        except CostModelError as error:
+        except cost_models.CostModelError as error:
             if len(models) == 1:
                 raise
             tell(f"{name} is left out: {error}")
@@ -120,7 +119,6 @@ def _evaluated(pair: Pair, chip: Chip, models: dict[str, CostModel]) -> dict[str
 
 
 def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Chip) -> None:
-    import layers
     from mapper.show.cost import cost_values
 
     rows = []
@@ -141,13 +139,11 @@ def _comparison_values(
     layer: Layer, mapping: Given, chip: Chip, costs: dict[str, Cost]
 ) -> dict[str, Any]:
     """Where and why MAESTRO differs, where both models were asked for."""
-    from cost_models import Chain, ChainMapping, compare
-
     if not {"exact", "maestro"} <= costs.keys():
         return {}
-    assert not isinstance(chip, Chain)
-    assert not isinstance(mapping, ChainMapping)
-    found = compare(layer, chip, mapping, {})
+    assert not isinstance(chip, cost_models.Chain)
+    assert not isinstance(mapping, cost_models.ChainMapping)
+    found = cost_models.compare(layer, chip, mapping, {})
     return {
         "differences": [
             {"figure": item.figure, "exact": item.exact, "maestro": item.maestro}
@@ -161,14 +157,13 @@ def _comparison_values(
 
 
 def _mapping_values(layer: Layer, mapping: Given) -> dict[str, Any]:
-    from cost_models import ChainMapping, Mapping, MappingError
 
-    if isinstance(mapping, ChainMapping):
+    if isinstance(mapping, cost_models.ChainMapping):
         return {"mapping": mapping.to_dict(), "dataflow": None}
-    if isinstance(mapping, Mapping):
+    if isinstance(mapping, cost_models.Mapping):
         try:
             dataflow = str(mapping.dataflow(layer))
-        except MappingError:  # MAESTRO has no words for it
+        except cost_models.MappingError:  # MAESTRO has no words for it
             dataflow = None
         return {"mapping": mapping.to_dict(), "dataflow": dataflow}
     return {"mapping": None, "dataflow": str(mapping)}
@@ -177,22 +172,20 @@ def _mapping_values(layer: Layer, mapping: Given) -> dict[str, Any]:
 def _print_one(
     pair: Pair, costs: dict[str, Cost], chip: Chip, models: dict[str, CostModel]
 ) -> None:
-    import layers
-    from cost_models import Chain, ChainMapping, loop_nest
     from mapper.show.cost import bounds_of, print_costs, print_infeasible
     from mapper.show.limits import what_limits
     from mapper.show.speed import speed_lines
 
     layer, given = pair
     say(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs\n")
-    if isinstance(chip, Chain) or isinstance(given, ChainMapping):
+    if isinstance(chip, cost_models.Chain) or isinstance(given, cost_models.ChainMapping):
         _print_chain(layer, given, costs, chip)
         return
     mapping = _as_mapping(layer, given)
     if mapping is not given:
         say(f"{given}\n")
     if mapping is not None:
-        print(f"{loop_nest(mapping, layer, chip.num_pes)}\n")
+        print(f"{cost_models.loop_nest(mapping, layer, chip.num_pes)}\n")
     feasible = {name: cost for name, cost in costs.items() if cost.feasible}
     title = f"Cost on {_shown_chip(chip)}"
     if len(costs) == len(feasible) == 1:
@@ -207,27 +200,24 @@ def _print_one(
         print_costs(feasible, title)
     print_infeasible(costs)
     if {"exact", "maestro"} <= costs.keys():
-        from cost_models import compare
-
         print()
-        for line in compare(layer, chip, given, {}).lines():
+        for line in cost_models.compare(layer, chip, given, {}).lines():
             say(line)
 
 
 def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip) -> None:
-    from cost_models import Chain, ChainMapping, hierarchy, nest_of_loops
     from mapper.show.chain import print_chain_details
     from mapper.show.cost import print_infeasible
     from mapper.show.speed import speed_lines
 
-    assert isinstance(chip, Chain)
-    assert isinstance(given, ChainMapping)
+    assert isinstance(chip, cost_models.Chain)
+    assert isinstance(given, cost_models.ChainMapping)
     feasible = {name: cost for name, cost in costs.items() if cost.feasible}
     for number, (name, cost) in enumerate(feasible.items()):
         if len(feasible) > 1:
             say(f"\nCost model {name}\n" if number else f"Cost model {name}\n")
-        print(f"{hierarchy(chip)}\n")
-        print(f"{nest_of_loops(given.loops(layer, chip))}\n")
+        print(f"{cost_models.hierarchy(chip)}\n")
+        print(f"{cost_models.nest_of_loops(given.loops(layer, chip))}\n")
         print_chain_details(chip, cost, -(-layer.macs // chip.peak_macs_per_cycle))
         for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
             say(line)
@@ -236,13 +226,11 @@ def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip)
 
 def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:
     """The mapping that directives stand for; they need not be a two-level one."""
-    from cost_models import InfeasibleError, Mapping
-
-    if isinstance(given, Mapping):
+    if isinstance(given, cost_models.Mapping):
         return given
     try:
-        return Mapping.from_dataflow(given, layer)
-    except InfeasibleError:
+        return cost_models.Mapping.from_dataflow(given, layer)
+    except cost_models.InfeasibleError:
         return None
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import cost_models
+import layers
 from mapper.commands import completion
 from mapper.commands.explore_options import (
     DesignOptions,
@@ -103,7 +105,6 @@ def _plan(
     Raises:
         ValueError: An option's, layer's or cost model's error.
     """
-    import cost_models
     from mapper.explore.design_figures import objectives_of
     from mapper.explore.design_run import Workload
     from mapper.explore.exploration import ExplorePlan, check_area
@@ -154,7 +155,6 @@ def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePla
     """
     from dataclasses import fields, replace
 
-    import layers
     from mapper.explore.exploration import ExplorePlan
     from mapper.explore.kept_design import KeptWorkload
     from mapper.staying.kept_network import check_keep
@@ -175,13 +175,11 @@ def _wires_priced(wires: str, plan: ExplorePlan) -> bool:
     Raises:
         OptionError: It is neither on nor off.
     """
-    from cost_models import capabilities_of
-
     if wires not in ("on", "off"):
         raise OptionError(
             f"--wires: got {wires!r}, expected on or off.{suggest(wires, ('on', 'off'))}"
         )
-    return wires == "on" and "area_um2" in capabilities_of(plan.workload.model()).needs
+    return wires == "on" and "area_um2" in cost_models.capabilities_of(plan.workload.model()).needs
 
 
 def _begun(
@@ -194,10 +192,9 @@ def _begun(
         CostModelError: The cost model knows no lists of levels.
         NoDesignError: None meets the limit on area.
     """
-    from cost_models import check_depth
     from mapper.explore.exploration import Exploration
 
-    check_depth(plan.workload.model(), space.base)
+    cost_models.check_depth(plan.workload.model(), space.base)
     if how == "nsga2":
         space.design(0)
         return None

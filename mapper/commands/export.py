@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import layers
 from mapper.commands import completion
 from mapper.commands.options import OptionError, leave_out
 from mapper.commands.problem_options import MaybeLayer, NamedChip
-from mapper.commands.search_kept import RESULT
+from mapper.commands.stay_options import RESULT
 from mapper.commands.work_options import StoreOption
 from mapper.results.output import check_writable
 from marl_common import option, takes_records
@@ -147,7 +148,6 @@ def _source(
         OptionError: It is said in no way, or in two.
         ValueError: It cannot be read.
     """
-    import layers
     from cost_models import load_chip
     from mapper.export.export_source import ExportSource, of_folder, of_run
     from mapper.results.result_files import read_any_mapping

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import layers
 from mapper.commands import completion
 from marl_common import AsJson, atomic_write
 
@@ -36,7 +37,6 @@ def list_layers(
     as_json: AsJson = False,
 ) -> None:
     """List the networks of the zoo, or the layers of one."""
-    import layers
     from mapper.show.language import language_lines
     from mapper.show.layer_tables import print_layers, print_networks
     from marl_runs import print_json
@@ -68,7 +68,6 @@ def _show_graph(
     network: str | None, distinct: bool, graph: bool, out: Path | None, as_json: bool
 ) -> None:
     """Print a network's nodes, or draw them."""
-    import layers
     from mapper.commands.options import OptionError
     from mapper.show.graph_drawing import graph_rows, graph_svg, print_graph
     from marl_runs import print_json
@@ -92,7 +91,6 @@ def _show_graph(
 
 
 def _network_row(name: str) -> dict[str, Any]:
-    import layers
 
     found = layers.network(name)
     return {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import cost_models
 from mapper.commands import completion
 from mapper.results.output import check_writable
 from marl_common import LARGEST_SEED, suggest
@@ -118,19 +119,19 @@ def chip_of(
     """
     from dataclasses import replace
 
-    from cost_models import SHORT_PATHS, Accelerator, load_chip, with_fields
-
-    chip = load_chip(text)
+    chip = cost_models.load_chip(text)
     fields: dict[str, Any] = {
         field: _limit(field, value)
         for field, value in (overrides or {}).items()
         if value is not None
     }
-    if isinstance(chip, Accelerator):
-        return with_fields(replace(chip, **fields), sets)
+    if isinstance(chip, cost_models.Accelerator):
+        return cost_models.with_fields(replace(chip, **fields), sets)
     if [level.name for level in chip.memories] == ["L2", "L1"]:
         sets = [*_as_paths(fields), *sets]
-        fields = {field: value for field, value in fields.items() if field not in SHORT_PATHS}
+        fields = {
+            field: value for field, value in fields.items() if field not in cost_models.SHORT_PATHS
+        }
     for field in fields:
         flag = "--" + field.replace("_", "-")
         names = ", ".join(level.name for level in chip.memories)
@@ -138,15 +139,13 @@ def chip_of(
             f"{flag}: the levels of {text} are a list; say which with --set levels.NAME.FIELD="
             f"VALUE, such as --set levels.{chip.memories[-1].name}.bytes=32k; levels: {names}"
         )
-    return with_fields(chip, sets)
+    return cost_models.with_fields(chip, sets)
 
 
 def _as_paths(fields: dict[str, int | None]) -> Iterator[str]:
     """``PATH=VALUE`` texts of fields of the short form; bandwidths are bits there."""
-    from cost_models import SHORT_PATHS
-
     for field, value in fields.items():
-        for path in SHORT_PATHS.get(field, ()):
+        for path in cost_models.SHORT_PATHS.get(field, ()):
             bits = value if value is None or field.endswith("bytes") else 8 * value
             yield f"{path}={'null' if bits is None else bits}"
 
@@ -212,8 +211,6 @@ def cost_model_with(cost_model: str, given: Sequence[str] | None) -> str:
             )
         cost_model += f":{name.replace('-', '_')}={value}"
     if given:
-        import cost_models
-
         cost_models.load(cost_model)
     return cost_model
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import baselines
 from mapper.commands.options import OptionError
 from marl_common import option
 
@@ -78,7 +79,6 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
         OptionError: The objective says nothing of a whole network, or the model offers no bounds.
         OutputError: The folder cannot be written to.
     """
-    import baselines
     from mapper.certificate.network_certificate import NETWORK_OBJECTIVES
     from mapper.results.output import check_writable
 
@@ -107,8 +107,6 @@ def time_of_search(method: str, timeout: float | None, problem: ProblemSpec) -> 
         timeout: What was asked for [s]; 0 is for proofs alone.
         problem: What is searched, or the first of it.
     """
-    import baselines
-
     proves = baselines.prover_of(baselines.load(method)) is not None
     if proves and baselines.can_prove(problem.build()) is None:
         return None
@@ -135,7 +133,6 @@ def budget_and_options(
         OptionError: Memory is given, and the method makes no proof; or it makes nothing but proofs,
             and the model has no bounds.
     """
-    import baselines
     from mapper.search.methods import BUDGET, FIRST_VALUE, TIMED
 
     searcher = baselines.load(method)

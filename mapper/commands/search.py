@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import baselines
+import layers
 from mapper.commands.method_options import MethodOptions
 from mapper.commands.network_options import NetworkOptions
 from mapper.commands.options import ObjectiveOption, OptionalLayer, OptionError, SeedOption
@@ -42,7 +44,6 @@ def search(
     It prints how far the answer is from the optimum, the loop nest, and the costs.
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
-    import layers
     from mapper.results.output import check_writable
     from marl_runs import check_board
 
@@ -115,7 +116,6 @@ def _search_layer(
         AssignmentError: A file of agents cannot be read or does not fit the layer, or there are too
             many; it is found before anything is said or done.
     """
-    import baselines
     from mapper.commands.search_layer import search_layer
     from mapper.search.search_run import SearchRun
 

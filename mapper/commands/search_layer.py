@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from marl_runs import RunFailedError, SilentReporter, go_on_with, print_json, tell
-
-if TYPE_CHECKING:
-    from mapper.commands.proof_options import After
-    from mapper.explaining.standing import Standing
-    from mapper.search.found import Found
-    from mapper.search.search_run import SearchRun
-    from marl_runs import Reporter
+from mapper.commands.proof_options import After
+from mapper.explaining.standing import Standing, standing_kept
+from mapper.explaining.standing import standing as standing_of
+from mapper.results.result_files import DATAFLOW, MANIFEST, MAPPING, write_result
+from mapper.search.found import Found
+from mapper.search.search_run import SearchRun
+from mapper.show.search_result import print_nothing_found, print_result, result_values
+from marl_runs import (
+    Reporter,
+    RunFailedError,
+    SilentReporter,
+    Store,
+    go_on_with,
+    print_json,
+    run_all,
+    run_alone,
+    tell,
+)
 
 
 def search_layer(
@@ -31,9 +40,6 @@ def search_layer(
     `after` is the proof that says how far the answer is from the optimum. Without `store` the
     search runs here and nothing is kept of it but what `out` holds.
     """
-    from mapper.results.result_files import DATAFLOW, MANIFEST, MAPPING
-    from mapper.show.search_result import print_nothing_found, print_result, result_values
-
     problem = run.problem.build()
     for doubt in (*problem.doubts, *run.doubts(problem)):
         tell(f"warning: {doubt}")
@@ -81,22 +87,17 @@ def _effort(run: SearchRun) -> str:
 
 def _standing(found: Found, after: After) -> Standing | None:
     """What is proven of the answer; of a search that was stopped, what its proof had reached."""
-    from mapper.explaining.standing import standing, standing_kept
-
     if found.interrupted:
         return standing_kept(found)
     if found.empty is not None:
         return None
-    return standing(found, after.gap, after.timeout)
+    return standing_of(found, after.gap, after.timeout)
 
 
 def _search_here(
     run: SearchRun, reporter: Reporter | None
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep nothing."""
-    from mapper.search.found import Found
-    from marl_runs import run_alone
-
     ended, failure = run_alone(run, reporter)
     return Found.of(run, ended), failure
 
@@ -105,9 +106,6 @@ def _search(
     run: SearchRun, store: str, reporter: Reporter | None
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep the search in a store; one that is finished there is not done again."""
-    from mapper.search.found import Found
-    from marl_runs import Store, run_all
-
     with Store.open(store) as opened:
         outcome = run_all([run], opened, reporter=reporter)
         stored = opened.runs(key=outcome.keys[0])
@@ -119,8 +117,6 @@ def _search(
 
 def _write(found: Found, out: Path) -> OSError | None:
     """Write the result, or say why it could not be written: it is printed first."""
-    from mapper.results.result_files import write_result
-
     try:
         write_result(out, found)
     except OSError as error:

@@ -8,24 +8,34 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+import baselines
+import layers
+from layers import LanguageModel, Layer
+from maestro_env import Objective
+from mapper.commands.options import OptionError
+from mapper.commands.proof_options import After
+from mapper.commands.work_options import ResultOptions
+from mapper.explaining.standing import standing_kept
+from mapper.explaining.token_figures import TokenFigures
+from mapper.report.errors import ReportError
+from mapper.report.networks import NETWORK, NetworkShapes, write_network
+from mapper.results.result_files import write_result
+from mapper.search.carry import CARRIES, NEAREST, NOTHING, POLICIES, POLICY
+from mapper.search.found import Found
+from mapper.search.network_runs import ShapeResult, ShapeRun, plan_network, totals
+from mapper.search.network_runs import results as results_of
+from mapper.search.problem_spec import ProblemSpec
+from mapper.search.search_run import SearchRun
+from mapper.show.language import language_lines
+from mapper.show.network_table import own_name, print_network
+from mapper.staying.kept_network import check_keep
+from mapper.staying.placement import Placement
 from marl_common import atomic_write
-from marl_runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
-
-if TYPE_CHECKING:
-    from layers import LanguageModel, Layer
-    from mapper.commands.proof_options import After
-    from mapper.commands.work_options import ResultOptions
-    from mapper.explaining.token_figures import TokenFigures
-    from mapper.report.networks import NetworkShapes
-    from mapper.search.found import Found
-    from mapper.search.network_runs import ShapeResult, ShapeRun
-    from mapper.search.problem_spec import ProblemSpec
-    from mapper.search.search_run import SearchRun
-    from marl_runs import Experiment
+from marl_runs import Experiment, SilentReporter, Store, go_on_with, print_json, run_all, tell
 
 PAGE = "report.html"
 
@@ -58,10 +68,6 @@ def search_network(asked: NetworkSearch, given: ResultOptions, after: After | No
     goes on where it stopped. In that folder, if any, every shape has one. `after` names a
     certificate to write. Exit code 1 says that a shape has no mapping or is not done.
     """
-    import layers
-    from mapper.report.networks import NetworkShapes
-    from mapper.search.network_runs import plan_network, results
-
     network, spec, search = asked.network, asked.spec, asked.search
     language = layers.language_of(network)
     passes = _passes(network, spec) if asked.counted else {}
@@ -77,7 +83,7 @@ def search_network(asked: NetworkSearch, given: ResultOptions, after: After | No
             runs, opened, workers=given.workers or 1, reporter=quiet, on_end=files.write
         )
         files.write_kept()
-        found = list(results(planned, opened, outcome.kept))
+        found = list(results_of(planned, opened, outcome.kept))
     _print(network, language, found, asked.objective, as_json, passes)
     if out is not None:
         counts = {result.shape.layer.name: result.shape.count for result in found}
@@ -120,9 +126,6 @@ class _Files:
                 self.write(item.run)
 
     def _write(self, item: ShapeRun, out: Path) -> None:
-        from mapper.results.result_files import write_result
-        from mapper.search.carry import POLICIES, POLICY
-        from mapper.search.found import Found
 
         stored = self._store.runs(key=item.key)
         if item.run is None or not stored:
@@ -141,8 +144,6 @@ class _Files:
 
 def _write_page(network: NetworkShapes, runs: Sequence[SearchRun], store: str, out: Path) -> None:
     """Write the network's page, and what `mapper report` needs to write it again."""
-    from mapper.report.errors import ReportError
-    from mapper.report.networks import NETWORK, write_network
     from mapper.report.page import render, write
     from mapper.report.sources import from_store
 
@@ -163,10 +164,6 @@ def _carried(carry: str | None, search: Mapping[str, Any]) -> str:
     Raises:
         OptionError: There is no such thing, or the method carries nothing.
     """
-    import baselines
-    from mapper.commands.options import OptionError
-    from mapper.search.carry import CARRIES, NEAREST, NOTHING
-
     searcher = baselines.load(search["method"], **search["options"])
     able = "warm_start" in vars(searcher.config)
     if carry is None:
@@ -186,10 +183,6 @@ def _print(
     as_json: bool,
     passes: Mapping[str, float],
 ) -> None:
-    from maestro_env import Objective
-    from mapper.search.network_runs import totals
-    from mapper.show.language import language_lines
-    from mapper.show.network_table import own_name, print_network
 
     rows = [_row(result) for result in results]
     whole = totals(results)
@@ -227,10 +220,6 @@ def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, flo
         LayerError: It has no edges.
         KeepError: The chip or the cost model knows none.
     """
-    import layers
-    from mapper.staying.kept_network import check_keep
-    from mapper.staying.placement import Placement
-
     graph = layers.graph_of(network)
     first = spec(graph.layers[0])
     chip = check_keep(first.accelerator, first.cost_model, "edp", "--passes counted")
@@ -257,12 +246,10 @@ def _by_token(
     language: LanguageModel | None, results: Sequence[ShapeResult], whole: Mapping[str, float]
 ) -> TokenFigures | None:
     """Speed and energy by token; None where a layer is missing, or it is no language model."""
-    from mapper.explaining.token_figures import TokenFigures
-
     if language is None or any(result.cost is None for result in results):
         return None
-    totals = (whole["latency_cycles"], whole["energy_nj"])
-    return TokenFigures.of(language.run.new_tokens, results[0].chip, *totals)
+    cycles, energy = whole["latency_cycles"], whole["energy_nj"]
+    return TokenFigures.of(language.run.new_tokens, results[0].chip, cycles, energy)
 
 
 def _row(result: ShapeResult) -> dict[str, Any]:
@@ -292,8 +279,6 @@ def _row(result: ShapeResult) -> dict[str, Any]:
 
 def _proof(found: Found) -> dict[str, Any]:
     """What the search proved of its answer; nothing where it proved nothing."""
-    from mapper.explaining.standing import standing_kept
-
     proved = standing_kept(found)
     if proved is None:
         return {}

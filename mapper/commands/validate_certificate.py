@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from mapper.certificate.certificate_file import Certificate, CertificateError, read_certificate
+from mapper.certificate.checker import Checked, check_certificate
+from mapper.certificate.kept_certificate import KeptCertificate, is_kept, read_kept
+from mapper.certificate.kept_checker import check_kept
+from mapper.certificate.network_certificate import check_network, is_of_network, read_network
+from mapper.certificate.verdict import claim_of, kept_claim, network_claim, problem_of, said_of
 from marl_runs import print_json, say
-
-if TYPE_CHECKING:
-    from mapper.certificate.certificate_file import Certificate
-    from mapper.certificate.checker import Checked
 
 
 def validate_certificate(path: Path, as_json: bool) -> None:
@@ -20,12 +22,6 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     Raises:
         CertificateError: It cannot be read.
     """
-    from mapper.certificate.certificate_file import CertificateError, read_certificate
-    from mapper.certificate.checker import check_certificate
-    from mapper.certificate.kept_certificate import is_kept
-    from mapper.certificate.network_certificate import is_of_network
-    from mapper.certificate.verdict import claim_of, problem_of, said_of
-
     if is_of_network(path) or is_kept(path):
         _validate_network(path, as_json)
         return
@@ -51,12 +47,6 @@ def validate_certificate(path: Path, as_json: bool) -> None:
 
 def _validate_network(path: Path, as_json: bool) -> None:
     """The same of a network's, of what stays and of fused layers too."""
-    from mapper.certificate.certificate_file import CertificateError
-    from mapper.certificate.kept_certificate import KeptCertificate, is_kept, read_kept
-    from mapper.certificate.kept_checker import check_kept
-    from mapper.certificate.network_certificate import check_network, read_network
-    from mapper.certificate.verdict import kept_claim, network_claim
-
     whole = read_kept(path) if is_kept(path) else read_network(path)
     checked: list[Checked] = []
     fault, kept = "", isinstance(whole, KeptCertificate)

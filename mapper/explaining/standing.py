@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import baselines
-from cost_models import mapping_from
+from cost_models import ChainMapping, Mapping, mapping_from
 from mapper.search.search_run import proof_values
 
 if TYPE_CHECKING:
     from baselines import Proof, ProofProgress
-    from cost_models import ChainMapping, Mapping
     from mapper.search.found import Found
 
 CLOSE = 1e-9

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cost_models import CHAINS, PRESETS, Chain, chip_from
 from mapper.compare.entry import ComparedRun, entries_of
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.explore_file import ExploredDesigns, explored_in
@@ -131,7 +132,6 @@ def _read(path: Path) -> StoredRun:
 
 
 def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> StoredRun:
-    from cost_models import chip_from
 
     problem = data["problem"]
     layer = layer_of(problem["layer_fields"])
@@ -180,8 +180,6 @@ def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> St
 
 def chip_name(chip: Any) -> str:
     """A name of the library, or a few words."""
-    from cost_models import CHAINS, PRESETS, Chain
-
     deep = isinstance(chip, Chain)
     names = [name for name, known in (CHAINS if deep else PRESETS).items() if known == chip]
     size = f"{chip.peak_macs_per_cycle} MACs" if deep else f"{chip.num_pes} PEs"

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cost_models import RetiredOptionError
+import layers
+from cost_models import CHAINS, FIGURES, PRESETS, RetiredOptionError, mapping_from
+from maestro_env import Evaluation, Objective, chip_of_space
 from mapper.search.problem_spec import ProblemSpec
 from mapper.search.search_run import KIND, name_of
 from marl_runs import DamagedRun, RunStatus, Store, StoredRun, StoreError, key_of
 
 if TYPE_CHECKING:
-    from maestro_env import Evaluation
     from mapper.results.search_fields import ResultFields
 
 RANDOM = 2_000
@@ -96,10 +97,6 @@ def _check(store: Store, run: StoredRun) -> Verdict:
 
 def _identity_fault(run: StoredRun) -> str:
     """What of a run's key and name is not what its definition gives."""
-    import layers
-    from cost_models import CHAINS, PRESETS
-    from maestro_env import chip_of_space
-
     if key_of(run.kind, run.spec, run.seed, run.budget) != run.key:
         return "its definition is not the one that its key stands for"
     spec = ProblemSpec.from_dict(run.spec["problem"])
@@ -128,8 +125,6 @@ def _nothing_fault(run: StoredRun, result: ResultFields) -> str:
 
 def _look_again(run: StoredRun, result: ResultFields) -> Evaluation | None:
     """What the best action is worth; None where the search found none."""
-    from cost_models import mapping_from
-
     if result.best_action is None or result.best_mapping is None:
         return None
     problem = ProblemSpec.from_dict(run.spec["problem"]).build()
@@ -149,9 +144,6 @@ def _difference(stored: float | None, again: float | None) -> str:
 
 def _figure_fault(run: StoredRun, result: ResultFields, looked: Evaluation | None) -> str:
     """A figure of the best mapping that is another now, or a unit that is not the objective's."""
-    from cost_models import FIGURES
-    from maestro_env import Objective
-
     unit = Objective.parse(run.spec["problem"]["objective"]).unit
     if result.unit not in ("", unit):
         return f"its unit is {result.unit!r}, the objective's is {unit!r}"

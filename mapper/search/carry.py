@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from layers import Layer
+
 if TYPE_CHECKING:
-    from layers import Layer
     from marl_runs import Context
 
 POLICY, POLICIES = "policy.pt", "policies.pt"

@@ -11,6 +11,8 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import baselines
+from cost_models import FIGURES
+from maestro_env import Objective, Problem
 from mapper.search.carry import Carry
 from mapper.search.methods import digests_of
 from mapper.search.problem_spec import ProblemSpec
@@ -20,7 +22,6 @@ from marl_runs import Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
     from baselines import Proof, ProofProgress, SearchResult
-    from maestro_env import Problem
 
 KIND = "search"
 WARM_UP_CAPPED = 8
@@ -136,8 +137,6 @@ class SearchRun(Experiment):
 
     def standing(self, best: float) -> str:
         """See :meth:`Experiment.standing`."""
-        from maestro_env import Objective
-
         return f"best {engineering(best, Objective.parse(self.problem.objective).unit, digits=4)}"
 
     def run(self, context: Context) -> dict[str, Any]:
@@ -223,8 +222,6 @@ def _config(method: str, options: str) -> dict[str, Any]:
 
 def _describe(problem: Problem) -> dict[str, Any]:
     """What a search's counters hold, and the figures of the best mapping."""
-    from cost_models import FIGURES
-
     result: dict[str, Any] = {
         "samples": problem.samples,
         "best_value": problem.best_value,
@@ -247,14 +244,17 @@ def _describe(problem: Problem) -> dict[str, Any]:
 
 def proof_values(proof: Proof | ProofProgress) -> dict[str, Any]:
     """A proof as a stored result keeps it, or one that was stopped on its way."""
-    ended = None if isinstance(proof, baselines.ProofProgress) else proof
+    if isinstance(proof, baselines.ProofProgress):
+        status, boxes, evaluated = "interrupted", proof.boxes, None
+    else:
+        status, boxes, evaluated = proof.status, proof.counts.boxes, proof.counts.evaluated
     return {
-        "status": "interrupted" if ended is None else ended.status,
+        "status": status,
         "value": proof.value,
         "bound": proof.bound,
         "gap": proof.gap,
-        "boxes": proof.boxes if ended is None else ended.counts.boxes,
-        "evaluated": None if ended is None else ended.counts.evaluated,
+        "boxes": boxes,
+        "evaluated": evaluated,
         "seconds": proof.seconds,
         "mapping": None if proof.mapping is None else proof.mapping.to_dict(),
     }

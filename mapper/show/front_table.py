@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cost_models import prices_wires
 from marl_runs import Column, print_rows, say
 
 if TYPE_CHECKING:
@@ -56,7 +57,6 @@ def print_front(
 
 def print_exploration(done: Exploration) -> None:
     """Print the front of an exploration, and what became of the other designs."""
-    from cost_models import prices_wires
     from mapper.explore.design_figures import gap_text
     from mapper.explore.design_rows import front_table, share_text
     from mapper.explore.design_space import FIELDS, bytes_text, short_name, value_text

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import layers
+from cost_models import Accelerator, Chain
+from maestro_env import Objective
 from mapper.show.speed import speed_lines
 from marl_common import engineering, percent
 from marl_runs import Column, print_rows, say
-
-if TYPE_CHECKING:
-    from cost_models import Accelerator, Chain
-    from maestro_env import Objective
 
 FIGURES = ("latency_cycles", "energy_nj")
 """Figures that every row shows, whatever is minimised."""
@@ -19,8 +18,6 @@ FIGURES = ("latency_cycles", "energy_nj")
 
 def own_name(layer: str) -> str:
     """The name of a layer without that of its network, if that is one of the zoo."""
-    import layers
-
     head, _, own = layer.partition(".")
     return own if own and layers.is_network(head) else layer
 
