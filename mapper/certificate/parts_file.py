@@ -12,9 +12,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any, Generic, TypeVar
 
 from mapper.certificate.certificate_file import (
     DAMAGES,
@@ -23,7 +21,7 @@ from mapper.certificate.certificate_file import (
     read_certificate,
     write_certificate,
 )
-from mapper.certificate.claim_file import Size
+from mapper.certificate.claim_file import Claimed, Size
 from marl_common import Text, atomic_write, brief, parse_record, read_fields
 
 VERSION = 1
@@ -31,10 +29,9 @@ MOST_PART = 1 << 29
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
-class PartsClaim(BaseModel):
+class PartsClaim(Claimed):
     """What a claim on certificates begins with."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
     format: Text
     version: Size
 
@@ -45,20 +42,8 @@ class PartsClaim(BaseModel):
 
 
 Claim = TypeVar("Claim", bound=PartsClaim)
-
-
-class Parts(NamedTuple, Generic[Claim]):
-    """A file that was read.
-
-    Args:
-        claim: Its claim.
-        others: Its other members.
-        parts: Its certificates.
-    """
-
-    claim: Claim
-    others: dict[str, bytes]
-    parts: tuple[Certificate, ...]
+Parts = tuple[Claim, dict[str, bytes], tuple[Certificate, ...]]
+"""What a file holds: its claim, its other members, and its certificates."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +127,7 @@ class PartsFile(Generic[Claim]):
                 parts.append(read_certificate(part))
             except CertificateError as error:
                 raise CertificateError(str(error).replace(str(part), name)) from None
-        return Parts(claim, {name: file.read(name) for name in self.others}, tuple(parts))
+        return claim, {name: file.read(name) for name in self.others}, tuple(parts)
 
     def _claim(self, file: zipfile.ZipFile) -> Claim:
         data = parse_record(file.read(self.name), self.name, CertificateError)

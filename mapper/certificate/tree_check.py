@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -24,19 +23,13 @@ AT_ONCE = 1 << 10
 """Structures whose mappings are evaluated together."""
 
 
-def check_tree(
-    certificate: Certificate,
-    problem: Problem,
-    looks: Looks,
-    on_step: Callable[[int], None] | None = None,
-) -> Walked:
+def check_tree(certificate: Certificate, problem: Problem, looks: Looks) -> Walked:
     """Walk the tree of a certificate.
 
     Args:
         certificate: The certificate.
         problem: Its problem.
         looks: Evaluates mappings.
-        on_step: Called with the boxes so far.
 
     Raises:
         CertificateError: It does not hold.
@@ -70,11 +63,9 @@ def check_tree(
         found.evaluated += _settle(looks, orders, level.which[here], level.ranges[here])
         found.settled += len(here)
         leaves = level.kinds >= SETTLED
-        found.covered += grid.size(level.which[leaves], level.ranges[leaves])
+        found.size += grid.size(level.which[leaves], level.ranges[leaves])
         found.boxes += len(level.which)
         inherited = least
-        if on_step is not None:
-            on_step(found.boxes)
     found.limits = dict(limits.counts)
     return found
 
