@@ -14,7 +14,7 @@ from mapper.certificate.kept_certificate import KeptCertificate, write_kept
 from mapper.certificate.kept_making import Proved, make_kept
 from mapper.certificate.making import make_certificate
 from mapper.certificate.network_certificate import NetworkCertificate, combine, write_network
-from mapper.commands.proof_options import After
+from mapper.commands.proof_options import ProofOptions
 from mapper.explaining.standing import Standing, standing_kept
 from mapper.search.found import Found
 from mapper.search.network_runs import ShapeResult
@@ -25,7 +25,7 @@ from marl_runs import tell
 CHECK = "check it with mapper validate --certificate"
 
 
-def certify_layer(found: Found, standing: Standing | None, path: Path, after: After) -> None:
+def certify_layer(found: Found, standing: Standing | None, path: Path, after: ProofOptions) -> None:
     """Write the certificate of a layer; nothing after Ctrl-C."""
     if found.interrupted or (standing is not None and standing.status == "interrupted"):
         tell(f"{path} is not written: Ctrl-C ended the proof")
@@ -42,7 +42,9 @@ def certify_layer(found: Found, standing: Standing | None, path: Path, after: Af
     tell(f"wrote {path} ({path.stat().st_size:,} B); {CHECK}")
 
 
-def certify_network(network: str, results: Sequence[ShapeResult], path: Path, after: After) -> None:
+def certify_network(
+    network: str, results: Sequence[ShapeResult], path: Path, after: ProofOptions
+) -> None:
     """Write the certificate of a network; nothing where a shape has no mapping."""
     parts = []
     for result in results:
@@ -88,12 +90,13 @@ def _wrote(path: Path, whole: NetworkCertificate | KeptCertificate) -> str:
     )
 
 
-def _certificate(found: Found, standing: Standing | None, after: After) -> Certificate:
+def _certificate(found: Found, standing: Standing | None, after: ProofOptions) -> Certificate:
     """Prove the best value known once more, so that its tree is recorded."""
     better = None if standing is None else standing.mapping
     start = better or (None if found.best is None else found.best[0])
     if standing is not None and isinstance(start, ChainMapping):  # it needs the bound alone
         proof = Proof(start, standing.value, standing.bound, "boxes")
     else:
-        proof = prove(found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True)
+        gap = after.gap or 0.0
+        proof = prove(found.problem, start=start, gap=gap, timeout=after.timeout, record=True)
     return make_certificate(found.run.problem, proof)

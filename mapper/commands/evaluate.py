@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -83,13 +83,13 @@ def evaluate(
 
 def _models(name: str, no_guard: bool) -> dict[str, CostModel]:
 
+    options = {"guard": False} if no_guard else {}
     if name != "all":
-        options = {"guard": False} if no_guard else {}
         return {name: cost_models.load(name, **options)}
     models = {}
     for known in cost_models.names():
         try:
-            models[known] = cost_models.load(known, **({"guard": False} if no_guard else {}))
+            models[known] = cost_models.load(known, **options)
         except cost_models.CostModelError as error:
             if no_guard and "guard" in str(error):
                 models[known] = cost_models.load(known)
@@ -145,10 +145,7 @@ def _comparison_values(
     assert not isinstance(mapping, cost_models.ChainMapping)
     found = cost_models.compare(layer, chip, mapping, {})
     return {
-        "differences": [
-            {"figure": item.figure, "exact": item.exact, "maestro": item.maestro}
-            for item in found.differences
-        ],
+        "differences": [asdict(item) for item in found.differences],
         "causes": [
             {"number": cause.number, "title": cause.title, "why": cause.why}
             for cause in found.causes
@@ -192,17 +189,14 @@ def _print_one(
         ((name, cost),) = feasible.items()
         print_costs(feasible, title, bounds_of(models[name], layer, chip, mapping))
         print()
-        for line in what_limits(cost, layer, chip, mapping):
-            say(line)
-        for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
-            say(line)
+        say("\n".join(what_limits(cost, layer, chip, mapping)))
+        say("\n".join(speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs)))
     elif feasible:
         print_costs(feasible, title)
     print_infeasible(costs)
     if {"exact", "maestro"} <= costs.keys():
         print()
-        for line in cost_models.compare(layer, chip, given, {}).lines():
-            say(line)
+        say("\n".join(cost_models.compare(layer, chip, given, {}).lines()))
 
 
 def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip) -> None:
@@ -219,8 +213,7 @@ def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip)
         print(f"{cost_models.hierarchy(chip)}\n")
         print(f"{cost_models.nest_of_loops(given.loops(layer, chip))}\n")
         print_chain_details(chip, cost, -(-layer.macs // chip.peak_macs_per_cycle))
-        for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
-            say(line)
+        say("\n".join(speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs)))
     print_infeasible(costs)
 
 

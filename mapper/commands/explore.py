@@ -27,8 +27,7 @@ from marl_runs import go_on_with, tell
 
 if TYPE_CHECKING:
     from mapper.explore.design_space import DesignSpace
-    from mapper.explore.exploration import Exploration, ExplorePlan, RunAll
-    from marl_runs import Store
+    from mapper.explore.exploration import Exploration, ExplorePlan
 
 DRAWN = 1_000
 """Designs that NSGA-II tries of more than all can be tried of, where nothing is said."""
@@ -135,24 +134,17 @@ def _with_stay(plan: ExplorePlan, space: DesignSpace, stay: StayOptions) -> Expl
     """The same with tensors that may stay in L2, where they may.
 
     Raises:
-        OptionError: The options mean nothing of designs.
-        ValueError: See :func:`_kept`.
+        OptionError: The options mean nothing of designs, or another one proposes mappings, or
+            limits a proof.
+        ValueError: The network has no edges, or a chip, model or objective cannot be.
     """
     stay.check_words()
     if stay.fuse == "tiles":
         raise OptionError("--fuse tiles: fuses layers of one chip, expected none or keep")
     if stay.counted and stay.fuse == "none":
         raise OptionError("--passes counted: layers are mapped alone; give --fuse keep")
-    return _kept(plan, space, counted=stay.counted) if stay.fuse == "keep" else plan
-
-
-def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePlan:
-    """The same with tensors that may stay in L2.
-
-    Raises:
-        OptionError: An option is given that proposes mappings, or limits a proof.
-        ValueError: The network has no edges, or a chip, model or objective cannot be.
-    """
+    if stay.fuse == "none":
+        return plan
     from dataclasses import fields, replace
 
     from mapper.explore.exploration import ExplorePlan
@@ -165,7 +157,7 @@ def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePla
             raise OptionError(f"--fuse keep: takes no --{name}; leave it out")
     check_keep(space.base, plan.workload.cost_model, plan.aims[0])
     graph = layers.graph_of(plan.network)
-    kept = KeptWorkload(graph, plan.workload.cost_model_options, counted, plan.gap)
+    kept = KeptWorkload(graph, plan.workload.cost_model_options, stay.counted, plan.gap)
     return replace(plan, kept=kept)
 
 
@@ -231,6 +223,9 @@ def _done(
     as_json: bool,
 ) -> Exploration | None:
     """The finished exploration; None where the person asked to stop."""
+    from mapper.explore.exploration import Exploration
+    from mapper.explore.exploration import explore as explore_all
+    from mapper.explore.generations import draw_generations
     from marl_runs import SilentReporter, Store, ray_session, run_all
 
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
@@ -244,24 +239,9 @@ def _done(
             ray_address=work.ray_address,
             reporter=quiet,
         )
-        return _explored(plan, space, begun, designs, opened, run)
-
-
-def _explored(
-    plan: ExplorePlan,
-    space: DesignSpace,
-    begun: Exploration | None,
-    designs: int | None,
-    store: Store,
-    run: RunAll,
-) -> Exploration | None:
-    """The finished exploration; None where the person asked to stop."""
-    from mapper.explore.exploration import Exploration, explore
-    from mapper.explore.generations import draw_generations
-
-    if begun is None:
-        drawn = draw_generations(plan, space, designs or DRAWN, store, run)
-        if drawn is None:
-            return None
-        begun = Exploration.of(plan, drawn)
-    return None if explore(begun, store, run).stopped else begun
+        if begun is None:
+            drawn = draw_generations(plan, space, designs or DRAWN, opened, run)
+            if drawn is None:
+                return None
+            begun = Exploration.of(plan, drawn)
+        return None if explore_all(begun, opened, run).stopped else begun

@@ -15,21 +15,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class After:
-    """The proof that follows a search, see :func:`mapper.explaining.standing.standing`.
-
-    Args:
-        gap: Share above the optimum at which it stops.
-        timeout: Time after which it stops [s].
-        certificate: File to write the proof into, if any.
-    """
-
-    gap: float
-    timeout: float | None
-    certificate: Path | None = None
-
-
-@dataclass(frozen=True)
 class ProofOptions:
     """How far the answer is from the optimum.
 
@@ -65,11 +50,9 @@ class ProofOptions:
         if self.max_memory is not None and not 16 < self.max_memory < 1e9:
             raise OptionError(f"--max-memory: got {self.max_memory:g}, expected MB, more than 16")
 
-    def after(self) -> After | None:
-        """The proof that follows a search, if any."""
-        if self.no_proof and not self.certificate:
-            return None
-        return After(self.gap or 0.0, self.timeout, self.certificate)
+    def after(self) -> ProofOptions | None:
+        """The proof that follows a search, see :func:`mapper.explaining.standing.standing`."""
+        return None if self.no_proof and not self.certificate else self
 
 
 def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec) -> None:

@@ -17,6 +17,13 @@ from marl_runs import print_json, say, tell
 if TYPE_CHECKING:
     from marl_runs import StoredRun
 
+SUMMARY = (
+    *("id", "key", "kind", "name", "seed", "status", "budget", "samples", "best_value"),
+    *("cpu_s", "wall_s", "started", "ended"),
+)
+MANIFEST = ("attempt", "error", "command", "git_revision", "versions", "spec", "result")
+"""Fields of a run that are listed, and those that are shown of a single one besides."""
+
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 
 
@@ -118,34 +125,13 @@ def _runs(count: int) -> str:
 
 
 def _summary(run: StoredRun) -> dict[str, Any]:
-    return {
-        "id": run.id,
-        "key": run.key,
-        "kind": run.kind,
-        "name": run.name,
-        "seed": run.seed,
-        "status": run.standing,
-        "budget": run.budget,
-        "samples": run.samples,
-        "best_value": run.best_value,
-        "cpu_s": run.cpu_s,
-        "wall_s": run.wall_s,
-        "started": _time(run.started),
-        "ended": _time(run.ended),
-    }
+    times = {"started": _time(run.started), "ended": _time(run.ended)}
+    return {name: getattr(run, name) for name in SUMMARY} | {"status": run.standing, **times}
 
 
 def _manifest(run: StoredRun) -> dict[str, Any]:
-    return {
-        "attempt": run.attempt,
-        "error": run.error,
-        "command": run.command,
-        "git_revision": run.git_revision,
-        "versions": run.versions,
-        "spec": run.spec,
-        "result": run.result,
-        **({"note": JUDGED} if counted_as_in_0_2(run.spec) else {}),
-    }
+    note = {"note": JUDGED} if counted_as_in_0_2(run.spec) else {}
+    return {name: getattr(run, name) for name in MANIFEST} | note
 
 
 JUDGED = "samples counted as in 0.2: its judge priced many more proposals than were evaluated"

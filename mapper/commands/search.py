@@ -124,7 +124,4 @@ def _search_layer(
         from mapper.marl.agents import resolve
 
         resolve(agents, spec.build())
-    search_layer(
-        SearchRun(spec, **how), results.store, results.out, proof.after(), results.as_json,
-        results.verbose,
-    )  # fmt: skip
+    search_layer(SearchRun(spec, **how), results, proof.after())

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import typer
 
-from mapper.commands.proof_options import After
+from mapper.commands.proof_options import ProofOptions
+from mapper.commands.work_options import ResultOptions
 from mapper.explaining.standing import Standing, standing_kept
 from mapper.explaining.standing import standing as standing_of
 from mapper.results.result_files import DATAFLOW, MANIFEST, MAPPING, write_result
@@ -27,19 +28,13 @@ from marl_runs import (
 )
 
 
-def search_layer(
-    run: SearchRun,
-    store: str | None,
-    out: Path | None,
-    after: After | None,
-    as_json: bool = False,
-    verbose: bool = False,
-) -> None:
+def search_layer(run: SearchRun, results: ResultOptions, after: ProofOptions | None) -> None:
     """Search one layer, print the result and write it; whatever goes wrong late comes after that.
 
-    `after` is the proof that says how far the answer is from the optimum. Without `store` the
-    search runs here and nothing is kept of it but what `out` holds.
+    `after` is the proof that says how far the answer is from the optimum. Without a store the
+    search runs here and nothing is kept of it but what the folder of results holds.
     """
+    out, as_json = results.out, results.as_json
     problem = run.problem.build()
     for doubt in (*problem.doubts, *run.doubts(problem)):
         tell(f"warning: {doubt}")
@@ -50,7 +45,10 @@ def search_layer(
             f"cost model {problem.cost_model.name}"
         )
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
-    found, failure = _search_here(run, quiet) if store is None else _search(run, store, quiet)
+    if results.store is None:
+        found, failure = _search_here(run, quiet)
+    else:
+        found, failure = _search(run, results.store, quiet)
     fault = None if found is None or out is None else _write(found, out)
     standing = None
     if found is not None:
@@ -58,7 +56,7 @@ def search_layer(
         if as_json:
             print_json(result_values(found, standing))
         else:
-            print_result(found, standing, verbose)
+            print_result(found, standing, results.verbose)
     if found is not None and after is not None and after.certificate is not None:
         from mapper.commands.certifying import certify_layer
 
@@ -85,13 +83,13 @@ def _effort(run: SearchRun) -> str:
     return f"{run.config['seconds']:g} s of" if timed else f"{run.budget:,} samples of"
 
 
-def _standing(found: Found, after: After) -> Standing | None:
+def _standing(found: Found, after: ProofOptions) -> Standing | None:
     """What is proven of the answer; of a search that was stopped, what its proof had reached."""
     if found.interrupted:
         return standing_kept(found)
     if found.empty is not None:
         return None
-    return standing_of(found, after.gap, after.timeout)
+    return standing_of(found, after.gap or 0.0, after.timeout)
 
 
 def _search_here(

@@ -17,7 +17,7 @@ import layers
 from layers import LanguageModel, Layer
 from maestro_env import Objective
 from mapper.commands.options import OptionError
-from mapper.commands.proof_options import After
+from mapper.commands.proof_options import ProofOptions
 from mapper.commands.work_options import ResultOptions
 from mapper.explaining.standing import standing_kept
 from mapper.explaining.token_figures import TokenFigures
@@ -61,7 +61,7 @@ class NetworkSearch:
     counted: bool = False
 
 
-def search_network(asked: NetworkSearch, given: ResultOptions, after: After | None = None) -> None:
+def search_network(asked: NetworkSearch, given: ResultOptions, after: ProofOptions | None) -> None:
     """Search every distinct shape and print a row for each, and the totals.
 
     The searches live in a store, by default that of the folder `given.out`, and the same command
@@ -105,32 +105,29 @@ class _Files:
     """Writes the result of each shape into a folder of its own; a fault waits until the end."""
 
     def __init__(self, planned: Sequence[ShapeRun], store: Store, out: Path | None) -> None:
-        self._left = {item.run.name: item for item in planned if item.run is not None}
+        self._left = {item.run.name: (item.run, item) for item in planned if item.run is not None}
         self._store, self._out = store, out
         self.fault: OSError | None = None
 
     def write(self, run: Experiment) -> None:
         """Write what the store holds of one search, and the policies that it left."""
-        item = self._left.pop(run.name)
+        searched, item = self._left.pop(run.name)
         if self._out is None:
             return
         try:
-            self._write(item, self._out)
+            self._write(searched, item, self._out)
         except OSError as error:
             self.fault = error
 
     def write_kept(self) -> None:
         """Write those that were finished before: the process may have been killed in between."""
-        for item in list(self._left.values()):
-            if item.run is not None:
-                self.write(item.run)
+        for run, _ in list(self._left.values()):
+            self.write(run)
 
-    def _write(self, item: ShapeRun, out: Path) -> None:
+    def _write(self, run: SearchRun, item: ShapeRun, out: Path) -> None:
 
         stored = self._store.runs(key=item.key)
-        if item.run is None or not stored:
-            return
-        found = Found.of_stored(item.run, stored[0])
+        found = Found.of_stored(run, stored[0]) if stored else None
         if found is None or found.interrupted:
             return
         folder = out / re.sub(r"[^\w.-]+", "_", item.shape.layer.name)
@@ -188,7 +185,12 @@ def _print(
     whole = totals(results)
     if passes:
         whole |= {name: whole[name] + passes[name] for name in ("latency_cycles", "energy_nj")}
-        whole |= {"edp": whole["latency_cycles"] * whole["energy_nj"], **_of_passes(passes)}
+        whole |= {
+            "edp": whole["latency_cycles"] * whole["energy_nj"],
+            "passes": passes["passes"],
+            "pass_cycles": passes["latency_cycles"],
+            "pass_energy_nj": passes["energy_nj"],
+        }
     by_token = _by_token(language, results, whole)
     if as_json:
         said = {} if language is None else {"language_model": language.to_dict()}
@@ -233,15 +235,6 @@ def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, flo
     }
 
 
-def _of_passes(passes: Mapping[str, float]) -> dict[str, float]:
-    """Number, cycles and energy of the nodes without MACs, as totals name them."""
-    return {
-        "passes": passes["passes"],
-        "pass_cycles": passes["latency_cycles"],
-        "pass_energy_nj": passes["energy_nj"],
-    }
-
-
 def _by_token(
     language: LanguageModel | None, results: Sequence[ShapeResult], whole: Mapping[str, float]
 ) -> TokenFigures | None:
@@ -257,11 +250,7 @@ def _row(result: ShapeResult) -> dict[str, Any]:
     row: dict[str, Any] = {
         "layer": result.shape.layer.name,
         "count": result.shape.count,
-        "macs": None,
-        "latency_cycles": None,
-        "energy_nj": None,
-        "objective": None,
-        "x bound": None,
+        **dict.fromkeys(("macs", "latency_cycles", "energy_nj", "objective", "x bound")),
         "samples": 0 if result.found is None else result.found.problem.samples,
         "gap": None,
         "proven": None,

@@ -117,18 +117,6 @@ def search_manifest(found: Found) -> dict[str, Any]:
     return manifest
 
 
-def read_mapping(path: Path) -> Mapping:
-    """Read a mapping's YAML: orders, parallel, tiles and cluster size of two levels.
-
-    Raises:
-        MappingError: The file cannot be read or holds no such mapping; names the file.
-    """
-    found = read_any_mapping(path)
-    if not isinstance(found, Mapping):
-        raise MappingError(f"{path}: an entry for each level, and this takes mappings of two")
-    return found
-
-
 def read_any_mapping(path: Path) -> Mapping | ChainMapping:
     """Read a mapping's YAML, of two levels or with an entry for each of any number.
 

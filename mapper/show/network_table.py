@@ -55,9 +55,8 @@ def print_network(
         total=whole,
     )
     if chip is not None:
-        say("")
-        for line in speed_lines(chip, *(totals[name] for name in (*FIGURES, "macs"))):
-            say(line)
+        figures = (totals[name] for name in (*FIGURES, "macs"))
+        say("\n".join(["", *speed_lines(chip, *figures)]))
 
 
 def _searched(seconds: float) -> str:
