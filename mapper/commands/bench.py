@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import OptionError
+from mapper.commands.options import check_file
 from mapper.commands.work_options import WorkOptions
-from mapper.results.output import check_writable
 from marl_common import takes_records
 
 if TYPE_CHECKING:
@@ -60,9 +59,7 @@ def bench(
 
     methods = _methods([searcher, *(beside.split(",") if beside != "none" else [])])
     if out is not None:
-        if out.is_dir():
-            raise OptionError(f"--out {out}: is a folder; expected a file's name")
-        check_writable(out.parent, "--out")
+        check_file("--out", out)
     number = 1 if quick else seeds
     with Store.open(work.store) as opened:
         try:

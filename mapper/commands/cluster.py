@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands import completion
-from mapper.commands.options import LayerOption, ObjectiveOption, OptionError
+from mapper.commands.options import LayerOption, ObjectiveOption, OptionError, check_word
 from mapper.commands.problem_options import NamedChip, NamedModel, WholeSpace
 from mapper.results.output import check_writable
-from marl_common import LARGEST_SEED, option, suggest, takes_records
+from marl_common import LARGEST_SEED, option, takes_records
 from marl_runs import Column, print_rows, save_figure, say, tell
 
 if TYPE_CHECKING:
@@ -73,11 +73,7 @@ class TreeOptions:
         from mapper.clustering.tree import LINKAGES, METRICS, check_tree_options
 
         for name, known in (("correlation", METHODS), ("linkage", LINKAGES), ("metric", METRICS)):
-            given = getattr(self, name)
-            if given not in known:
-                raise OptionError(
-                    f"--{name}: got {given!r}, expected {', '.join(known)}.{suggest(given, known)}"
-                )
+            check_word(f"--{name}", getattr(self, name), known)
         check_tree_options(self.linkage, self.metric, self.reward)
 
     def how(self) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from mapper.commands.options import (
     MOST_SAMPLES,
     MOST_SEEDS,
     TARGET_HELP,
-    OptionError,
+    check_word,
     checked_target,
 )
 from mapper.commands.problem_options import ModelledChip, SpaceOptions
 from mapper.commands.work_options import RayWork
 from mapper.results.output import check_writable
-from marl_common import option, suggest, takes_records
+from marl_common import option, takes_records
 from marl_runs import go_on_with, tell
 
 if TYPE_CHECKING:
@@ -108,11 +108,7 @@ class TableOptions:
         from mapper.compare.formats import FORMATS
         from marl_runs import new_figure
 
-        if self.format not in FORMATS:
-            raise OptionError(
-                f"--format: got {self.format!r}, expected {', '.join(FORMATS)}."
-                f"{suggest(self.format, list(FORMATS))}"
-            )
+        check_word("--format", self.format, FORMATS)
         if self.plots is not None:
             new_figure(1, 1)  # says before the searches that matplotlib is missing
             check_writable(self.plots, "--plots")

@@ -147,7 +147,7 @@ def _comparison_values(
     return {
         "differences": [asdict(item) for item in found.differences],
         "causes": [
-            {"number": cause.number, "title": cause.title, "why": cause.why}
+            {name: getattr(cause, name) for name in ("number", "title", "why")}
             for cause in found.causes
         ],
     }

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mapper.commands.options import OptionError, picture_file
+from mapper.commands.options import OptionError, check_word, picture_file
 from mapper.commands.stay_options import StayOptions
 from mapper.results.output import check_writable
-from marl_common import LARGEST_SEED, option, suggest
+from marl_common import LARGEST_SEED, option
 from marl_runs import tell
 
 if TYPE_CHECKING:
@@ -132,10 +132,7 @@ class DrawOptions:
             if designs is None:
                 return "all" if space.size <= GRID else "nsga2"
             return "uniform" if designs < space.size else "all"
-        if draw not in DRAWS:
-            raise OptionError(
-                f"--draw: got {draw!r}, expected one of {', '.join(DRAWS)}.{suggest(draw, DRAWS)}"
-            )
+        check_word("--draw", draw, DRAWS, "one of ")
         if draw == "uniform" and designs is None:
             raise OptionError("--draw uniform: how many? Give --designs N")
         if draw == "all" and designs is not None and designs < space.size:

@@ -75,8 +75,32 @@ def leave_out(others: Mapping[str, object], beside: str) -> None:
             raise OptionError(f"{beside}; leave {name} out")
 
 
-def checked_target(target: float) -> float:
-    """The ratio to the best value that counts as arrived.
+def check_word(flag: str, given: str, known: Iterable[str], what: str = "") -> None:
+    """Refuse a word that an option does not know; `what` stands before the known ones.
+
+    Raises:
+        OptionError: It is none of them.
+    """
+    names = list(known)
+    if given not in names:
+        hint = suggest(given, names)
+        raise OptionError(f"{flag}: got {given!r}, expected {what}{', '.join(names)}.{hint}")
+
+
+def check_file(flag: str, path: Path) -> None:
+    """Check that a file can be written, before anything is done for it.
+
+    Raises:
+        OptionError: It is a folder.
+        OutputError: Its folder cannot be written to.
+    """
+    if path.is_dir():
+        raise OptionError(f"{flag} {path}: is a folder; expected a file's name")
+    check_writable(path.parent, flag)
+
+
+def checked_target(target: float) -> None:
+    """Check the ratio to the best value that counts as arrived.
 
     Raises:
         OptionError: It is below 1, infinite or not a number.
@@ -85,21 +109,17 @@ def checked_target(target: float) -> float:
         raise OptionError(
             f"--target: got {target:g}, expected a number of at least 1, such as 1.05"
         )
-    return target
 
 
-def picture_file(flag: str, path: Path) -> Path:
-    """The file of a picture, checked before anything is computed for it.
+def picture_file(flag: str, path: Path) -> None:
+    """Check the file of a picture, before anything is computed for it.
 
     Raises:
         OptionError: Its ending is no picture's, or its folder cannot be written to.
     """
     if path.suffix.lower() not in PICTURES:
         raise OptionError(f"{flag} {path}: expected a name that ends in {', '.join(PICTURES)}")
-    if path.is_dir():
-        raise OptionError(f"{flag} {path}: is a folder; expected a file's name")
-    check_writable(path.parent, flag)
-    return path
+    check_file(flag, path)
 
 
 def chip_of(

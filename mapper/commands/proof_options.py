@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import baselines
-from mapper.commands.options import OptionError
+from mapper.commands.options import OptionError, check_file
 from marl_common import option
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
         OutputError: The folder cannot be written to.
     """
     from mapper.certificate.network_certificate import NETWORK_OBJECTIVES
-    from mapper.results.output import check_writable
 
     if network is not None and problem.objective not in NETWORK_OBJECTIVES:
         raise OptionError(
@@ -77,9 +76,7 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
         reason = f"a certificate is of the default space; leave {' and '.join(more)} out"
     if reason is not None:
         raise OptionError(f"--certificate: {reason}")
-    if path.is_dir():
-        raise OptionError(f"--certificate {path}: is a folder; expected a file's name")
-    check_writable(path.parent, "--certificate")
+    check_file("--certificate", path)
 
 
 def time_of_search(method: str, timeout: float | None, problem: ProblemSpec) -> float | None:

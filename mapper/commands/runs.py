@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption
+from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption, check_word
 from mapper.show.run_tables import print_run, print_runs, shown_best
-from marl_common import AsJson, suggest
+from marl_common import AsJson
 from marl_runs import print_json, say, tell
 
 if TYPE_CHECKING:
@@ -39,11 +39,8 @@ def list_runs(
     """List runs, oldest first."""
     from marl_runs import RunStatus, Store
 
-    if status is not None and status not in tuple(RunStatus):
-        raise OptionError(
-            f"--status: got {status!r}, expected one of {', '.join(RunStatus)}."
-            f"{suggest(status, RunStatus)}"
-        )
+    if status is not None:
+        check_word("--status", status, RunStatus, "one of ")
     with Store.open(store, create=False) as opened:
         runs = opened.runs(kind=kind, status=status)
         damaged = opened.damaged()

@@ -80,9 +80,6 @@ def _values(certificate: Certificate, checked: Checked | None, fault: str) -> di
     return {
         "holds": checked is not None,
         "fault": fault,
-        "value": certificate.value,
-        "bound": certificate.bound,
-        "gap": certificate.gap,
-        "size": certificate.size,
+        **{name: getattr(certificate, name) for name in ("value", "bound", "gap", "size")},
         **{name: found.get(name) for name in (*names, *more)},
     }

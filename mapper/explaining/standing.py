@@ -65,16 +65,9 @@ class Standing:
 
     def to_dict(self) -> dict[str, Any]:
         """As ``mapper search --json`` has it."""
-        return {
-            "status": self.status,
-            "optimal": self.optimal,
-            "value": self.value,
-            "bound": self.bound,
-            "gap": self.gap,
-            "mapping": None if self.mapping is None else self.mapping.to_dict(),
-            "boxes": self.boxes,
-            "seconds": self.seconds,
-        }
+        names = ("status", "optimal", "value", "bound", "gap", "mapping", "boxes", "seconds")
+        mapping = None if self.mapping is None else self.mapping.to_dict()
+        return {name: getattr(self, name) for name in names} | {"mapping": mapping}
 
 
 def standing(found: Found, gap: float = 0.0, timeout: float | None = None) -> Standing | None:
