@@ -15,17 +15,7 @@ from mapper.results.result_files import DATAFLOW, MANIFEST, MAPPING, write_resul
 from mapper.search.found import Found
 from mapper.search.search_run import SearchRun
 from mapper.show.search_result import print_nothing_found, print_result, result_values
-from marl_runs import (
-    Reporter,
-    RunFailedError,
-    SilentReporter,
-    Store,
-    go_on_with,
-    print_json,
-    run_all,
-    run_alone,
-    tell,
-)
+from marl_runs import Reporter, RunFailedError, SilentReporter, go_on_with, print_json, tell
 
 
 def search_layer(run: SearchRun, results: ResultOptions, after: ProofOptions | None) -> None:
@@ -96,6 +86,8 @@ def _search_here(
     run: SearchRun, reporter: Reporter | None
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep nothing."""
+    from marl_runs import run_alone
+
     ended, failure = run_alone(run, reporter)
     return Found.of(run, ended), failure
 
@@ -104,6 +96,8 @@ def _search(
     run: SearchRun, store: str, reporter: Reporter | None
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep the search in a store; one that is finished there is not done again."""
+    from marl_runs import Store, run_all
+
     with Store.open(store) as opened:
         outcome = run_all([run], opened, reporter=reporter)
         stored = opened.runs(key=outcome.keys[0])
