@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from baselines import Proof, prove
+import baselines
+from baselines import Proof
 from cost_models import Chain, ChainMapping, mapping_from
 from mapper.certificate.certificate_file import Certificate, CertificateError, write_certificate
 from mapper.certificate.kept_certificate import KeptCertificate, write_kept
@@ -80,7 +81,7 @@ def proven_again(spec: ProblemSpec, result: Mapping[str, Any]) -> Proof:
     if isinstance(spec.accelerator, Chain):
         return Proof(start, value, result["bound"], result["status"])
     gap = value / result["bound"] - 1 if start and result["bound"] else 0.0
-    return prove(spec.build(), start=start, gap=gap, record=True)
+    return baselines.prove(spec.build(), start=start, gap=gap, record=True)
 
 
 def _wrote(path: Path, whole: NetworkCertificate | KeptCertificate) -> str:
@@ -98,5 +99,7 @@ def _certificate(found: Found, standing: Standing | None, after: ProofOptions) -
         proof = Proof(start, standing.value, standing.bound, "boxes")
     else:
         gap = after.gap or 0.0
-        proof = prove(found.problem, start=start, gap=gap, timeout=after.timeout, record=True)
+        proof = baselines.prove(
+            found.problem, start=start, gap=gap, timeout=after.timeout, record=True
+        )
     return make_certificate(found.run.problem, proof)

@@ -184,7 +184,8 @@ def _print_one(
     if mapping is not None:
         print(f"{cost_models.loop_nest(mapping, layer, chip.num_pes)}\n")
     feasible = {name: cost for name, cost in costs.items() if cost.feasible}
-    title = f"Cost on {_shown_chip(chip)}"
+    limits = (f"{key}={'none' if v is None else v}" for key, v in chip.to_dict().items())
+    title = f"Cost on {', '.join(limits)}"
     if len(costs) == len(feasible) == 1:
         ((name, cost),) = feasible.items()
         print_costs(feasible, title, bounds_of(models[name], layer, chip, mapping))
@@ -225,8 +226,3 @@ def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:
         return cost_models.Mapping.from_dataflow(given, layer)
     except cost_models.InfeasibleError:
         return None
-
-
-def _shown_chip(chip: Accelerator) -> str:
-    limits = (f"{key}={'none' if v is None else v}" for key, v in chip.to_dict().items())
-    return ", ".join(limits)

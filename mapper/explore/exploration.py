@@ -80,9 +80,7 @@ class ExplorePlan:
     @property
     def proof_order(self) -> tuple[str, ...]:
         """What is proven of a design, one after the other, until its gap is small enough."""
-        if "edp" in self.aims:
-            return AIMS
-        return self.aims
+        return AIMS if "edp" in self.aims else self.aims
 
     def run_of(self, chip: Accelerator | Chain) -> DesignRun | KeptDesign:
         """The experiment of a design."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -95,7 +95,10 @@ def from_folder(folder: Path) -> Source:
             runs += found
             stores += [str(path)] if found else []
     stored = {_mark(run) for run in runs}
-    runs += [run for run in map(_read, _manifests(folder)) if _mark(run) not in stored]
+    manifests = [
+        path for path in sorted(folder.rglob(MANIFEST)) if (path.parent / MAPPING).is_file()
+    ]
+    runs += [run for run in map(_read, manifests) if _mark(run) not in stored]
     if not runs:
         raise ReportError(
             f"{folder}: holds neither a store (*.sqlite) nor a {MANIFEST} of `mapper search --out`"
@@ -110,12 +113,6 @@ def _mark(run: StoredRun) -> str:
     what = [problem[name] for name in ("layer", "accelerator", "objective", "cost_model")]
     found = [result.get("best_action"), result.get("curve")]
     return json.dumps([what, run.spec["method"], run.seed, run.budget, run.samples, found])
-
-
-def _manifests(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob(MANIFEST)):
-        if (path.parent / MAPPING).is_file():
-            yield path
 
 
 def _read(path: Path) -> StoredRun:
