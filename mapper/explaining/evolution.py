@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maestro_env import Problem
+from mapper.clustering.assignment import Assignment
 from marl_common import IntArray
-from marl_runs import panel_grid
+from marl_runs import Store, StoredRun, panel_grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from mapper.clustering.assignment import Assignment
-    from marl_runs import Store, StoredRun
 
 
 @dataclass(frozen=True)

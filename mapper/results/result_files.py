@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -20,11 +20,9 @@ from cost_models import (
     mapping_from,
     print_network,
 )
+from mapper.search.found import Found
 from marl_common import errors_named, read_yaml
 from marl_runs import json_text, plain
-
-if TYPE_CHECKING:
-    from mapper.search.found import Found
 
 MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
 MANIFEST_VERSION = 1

@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import layers
 from cost_models import CHAINS, FIGURES, PRESETS, RetiredOptionError, mapping_from
 from maestro_env import Evaluation, Objective, chip_of_space
+from mapper.results.search_fields import ResultFields
 from mapper.search.problem_spec import ProblemSpec
 from mapper.search.search_run import KIND, name_of
 from marl_runs import DamagedRun, RunStatus, Store, StoredRun, StoreError, key_of
-
-if TYPE_CHECKING:
-    from mapper.results.search_fields import ResultFields
 
 RANDOM = 2_000
 """Random mappings that are looked at where none is said to be feasible."""
