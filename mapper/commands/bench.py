@@ -12,6 +12,7 @@ from mapper.commands import completion
 from mapper.commands.options import check_file
 from mapper.commands.work_options import WorkOptions
 from marl_common import takes_records
+from marl_runs import go_on_with, print_rows, tell
 
 if TYPE_CHECKING:
     from mapper.compare.plan import Method
@@ -55,7 +56,7 @@ def bench(
     from mapper.bench.bench_file import write_file
     from mapper.bench.bench_plan import StoppedError, do_bench
     from mapper.bench.bench_table import table_rows
-    from marl_runs import Store, go_on_with, print_rows, tell
+    from marl_runs import Store
 
     methods = _methods([searcher, *(beside.split(",") if beside != "none" else [])])
     if out is not None:

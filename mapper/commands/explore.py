@@ -23,7 +23,7 @@ from mapper.commands.problem_options import ModelledChip
 from mapper.commands.stay_options import StayOptions
 from mapper.commands.work_options import RayWork
 from marl_common import suggest, takes_records
-from marl_runs import go_on_with, tell
+from marl_runs import check_ray_address, go_on_with, tell
 
 if TYPE_CHECKING:
     from mapper.explore.design_space import DesignSpace
@@ -73,7 +73,6 @@ def explore(
         return
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import NoDesignError
-    from marl_runs import check_ray_address
 
     plan = _plan(network, designs, chip.model(), judging)
     priced = _wires_priced(judging.wires, plan)

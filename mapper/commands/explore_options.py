@@ -11,7 +11,7 @@ from mapper.commands.options import OptionError, check_word, picture_file
 from mapper.commands.stay_options import StayOptions
 from mapper.results.output import check_writable
 from marl_common import LARGEST_SEED, option
-from marl_runs import tell
+from marl_runs import print_json, tell
 
 if TYPE_CHECKING:
     from mapper.explore.design_ranges import Value
@@ -230,7 +230,6 @@ class FrontOptions:
         from mapper.explore.front_plot import write_plot
         from mapper.report.explore_page import write_page
         from mapper.show.front_table import notes_of, print_exploration
-        from marl_runs import print_json
 
         if self.as_json:
             priced = prices_wires(done.designs[0].chip)

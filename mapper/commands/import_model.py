@@ -12,6 +12,7 @@ import typer
 import layers
 from mapper.commands.pass_options import PassOptions
 from marl_common import AsJson, takes_records
+from marl_runs import print_json
 
 if TYPE_CHECKING:
     from layers import Imported
@@ -37,8 +38,6 @@ def import_model(
     as_json: AsJson = False,
 ) -> None:
     """Read a model's layers, and say what was skipped and what cannot be mapped."""
-    from marl_runs import print_json
-
     if out is not None and out.suffix.lower() not in (".yaml", ".yml"):
         raise layers.ImportingError(f"--out {out}: expected a name ending in .yaml")
     axes = _axes(shape or [])

@@ -10,6 +10,7 @@ import typer
 import layers
 from mapper.commands import completion
 from marl_common import AsJson, atomic_write
+from marl_runs import print_json
 
 if TYPE_CHECKING:
     from layers import Layer
@@ -39,7 +40,6 @@ def list_layers(
     """List the networks of the zoo, or the layers of one."""
     from mapper.show.language import language_lines
     from mapper.show.layer_tables import print_layers, print_networks
-    from marl_runs import print_json
 
     if graph or out is not None:
         _show_graph(network, distinct, graph, out, as_json)
@@ -70,7 +70,6 @@ def _show_graph(
     """Print a network's nodes, or draw them."""
     from mapper.commands.options import OptionError
     from mapper.show.graph_drawing import graph_rows, graph_svg, print_graph
-    from marl_runs import print_json
 
     if not graph:
         raise OptionError(f"--out {out}: draws a graph; expected --graph with it")

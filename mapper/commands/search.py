@@ -19,6 +19,7 @@ from mapper.commands.proof_options import (
 )
 from mapper.commands.work_options import ResultOptions
 from marl_common import takes_records
+from marl_runs import check_board
 
 if TYPE_CHECKING:
     from layers import Layer
@@ -45,7 +46,6 @@ def search(
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
     from mapper.results.output import check_writable
-    from marl_runs import check_board
 
     problems = problem.problems(objective)
     shared.check_words()

@@ -11,6 +11,7 @@ from mapper.commands import completion
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import NamedChip, SpaceOptions
 from marl_common import AsJson, option, takes_records
+from marl_runs import Column, print_json, print_rows
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain
@@ -72,8 +73,6 @@ def space(
     Equation 1 counts (n^d * d! * d!/(d-k)!)^l mappings of a nest of d loops on l memory levels,
     whether or not they differ; the map space holds what the searchers choose from.
     """
-    from marl_runs import print_json
-
     chosen = counted.chosen()
     loaded, options = cost_models.load_chip(chip.accelerator), space.options()
     rows = [_row(one, loaded, options, equation) for one in chosen]
@@ -133,7 +132,6 @@ def _table(equation: Equation) -> list[dict[str, Any]]:
 
 
 def _print(rows: list[dict[str, Any]], table: list[dict[str, Any]], equation: Equation) -> None:
-    from marl_runs import Column, print_rows
 
     if rows:
         scientific = [key for key in rows[0] if key.startswith("equation1_l")]
