@@ -9,7 +9,7 @@ import typer
 
 import layers
 from mapper.commands import completion
-from marl_common import AsJson, atomic_write
+from marl_common import AsJson, write_text
 from marl_runs import print_json
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def _show_graph(
         raise OptionError(f"--out {out}: expected a name ending in .svg")
     found = layers.graph_of(network)
     if out is not None:
-        with atomic_write(out) as draft:
-            draft.write_text(graph_svg(network, found), encoding="utf-8")
+        write_text(out, graph_svg(network, found))
         typer.echo(f"wrote {out}", err=True)
     if as_json:
         print_json(graph_rows(found))

@@ -35,7 +35,7 @@ from mapper.staying.kept_network import (
 from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.network_result import NetworkStoppedError, UnmappableError
 from mapper.staying.stay_proof import StayProof, StaySetting
-from marl_common import atomic_write
+from marl_common import write_text
 from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
 
 METHODS = ("auto", "optimal")
@@ -152,8 +152,7 @@ def _by_token(language: LanguageModel, kept: KeptNetwork) -> dict[str, Any]:
 def _write(out: Path, kept: KeptNetwork) -> None:
     from mapper.staying.staying_page import write_staying_page
 
-    with atomic_write(out / RESULT) as draft:
-        draft.write_text(json.dumps(kept.to_dict(), indent=1) + "\n", encoding="utf-8")
+    write_text(out / RESULT, json.dumps(kept.to_dict(), indent=1) + "\n")
     if write_staying_page(out / PAGE, kept):
         tell(f"wrote {out / PAGE}")
     else:
