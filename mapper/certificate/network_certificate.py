@@ -37,13 +37,10 @@ class NetworkClaim(PartsClaim):
     value: Finite
     bound: Finite
 
-    @property
-    def many(self) -> int:
-        """How many shapes it has."""
-        return len(self.counts)
 
-
-FILE = PartsFile("network.json", NetworkClaim, "marl-mapper network certificate")
+FILE = PartsFile(
+    "network.json", NetworkClaim, "marl-mapper network certificate", lambda claim: len(claim.counts)
+)
 
 
 @dataclass(frozen=True)
@@ -151,11 +148,6 @@ def write_network(path: Path, certificate: NetworkCertificate) -> None:
         "bound": certificate.bound,
     }
     FILE.write(path, claim, certificate.parts)
-
-
-def is_of_network(path: Path) -> bool:
-    """Whether a file has a network's claim."""
-    return FILE.is_in(path)
 
 
 def read_network(path: Path) -> NetworkCertificate:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -35,11 +35,6 @@ class PartsClaim(Claimed):
     format: Text
     version: Size
 
-    @property
-    def many(self) -> int:
-        """How many certificates it stands on."""
-        raise NotImplementedError
-
 
 Claim = TypeVar("Claim", bound=PartsClaim)
 Parts = tuple[Claim, dict[str, bytes], tuple[Certificate, ...]]
@@ -54,12 +49,14 @@ class PartsFile(Generic[Claim]):
         name: The claim's member.
         model: Of the claim.
         format: What the claim says it is.
+        many: How many certificates a claim stands on.
         others: Members besides claim and parts.
     """
 
     name: str
     model: type[Claim]
     format: str
+    many: Callable[[Claim], int]
     others: tuple[str, ...] = ()
 
     def is_in(self, path: Path) -> bool:
@@ -113,7 +110,7 @@ class PartsFile(Generic[Claim]):
         if any(item.file_size > MOST_PART for item in file.infolist()):
             raise CertificateError(f"a part has more than {MOST_PART:,} B")
         claim = self._claim(file)
-        names = [_part(number) for number in range(1, claim.many + 1)]
+        names = [_part(number) for number in range(1, self.many(claim) + 1)]
         if sorted(file.namelist()) != sorted([self.name, *self.others, *names]):
             expected = ", ".join([self.name, *self.others, names[0]])
             raise CertificateError(

@@ -32,11 +32,7 @@ def claim_of(certificate: Certificate) -> str:
     if not math.isfinite(certificate.value):
         return f"{what}: no mapping is feasible"
     value = engineering(certificate.value, objective.unit, digits=6)
-    if certificate.gap < PROVEN:
-        return f"{what}: {value} is the optimum"
-    if not math.isfinite(certificate.gap):
-        return f"{what}: {value} is the value of a mapping; how near the optimum is not proven"
-    return f"{what}: {value} is at most {_rounded_up(100 * certificate.gap)} % above the optimum"
+    return f"{what}: {value} {_how_near(certificate.gap)}"
 
 
 def network_claim(certificate: NetworkCertificate) -> str:
@@ -60,10 +56,17 @@ def _whole_claim(
     found = Objective.parse(objective)
     what = f"{certificate.network}, {many}," if certificate.is_known else many
     value = engineering(certificate.value, found.unit, digits=6)
-    end = "is the optimum"
-    if certificate.gap >= PROVEN:
-        end = f"is at most {_rounded_up(100 * certificate.gap)} % above the optimum"
-    return f"{found.name} of {what} on {chip_of(certificate.parts[0])}: {value} {end}"
+    near = _how_near(certificate.gap)
+    return f"{found.name} of {what} on {chip_of(certificate.parts[0])}: {value} {near}"
+
+
+def _how_near(gap: float) -> str:
+    """How near the optimum a value is."""
+    if gap < PROVEN:
+        return "is the optimum"
+    if not math.isfinite(gap):
+        return "is the value of a mapping; how near the optimum is not proven"
+    return f"is at most {_rounded_up(100 * gap)} % above the optimum"
 
 
 def problem_of(certificate: Certificate) -> str:

@@ -9,9 +9,11 @@ import typer
 
 from mapper.certificate.certificate_file import Certificate, CertificateError, read_certificate
 from mapper.certificate.checker import Checked, check_certificate
-from mapper.certificate.kept_certificate import KeptCertificate, is_kept, read_kept
+from mapper.certificate.kept_certificate import FILE as KEPT_FILE
+from mapper.certificate.kept_certificate import KeptCertificate, read_kept
 from mapper.certificate.kept_checker import check_kept
-from mapper.certificate.network_certificate import check_network, is_of_network, read_network
+from mapper.certificate.network_certificate import FILE as NETWORK_FILE
+from mapper.certificate.network_certificate import check_network, read_network
 from mapper.certificate.verdict import claim_of, kept_claim, network_claim, problem_of, said_of
 from marl_runs import print_json, say
 
@@ -22,7 +24,7 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     Raises:
         CertificateError: It cannot be read.
     """
-    if is_of_network(path) or is_kept(path):
+    if NETWORK_FILE.is_in(path) or KEPT_FILE.is_in(path):
         _validate_network(path, as_json)
         return
     certificate = read_certificate(path)
@@ -47,7 +49,7 @@ def validate_certificate(path: Path, as_json: bool) -> None:
 
 def _validate_network(path: Path, as_json: bool) -> None:
     """The same of a network's, of what stays and of fused layers too."""
-    whole = read_kept(path) if is_kept(path) else read_network(path)
+    whole = read_kept(path) if KEPT_FILE.is_in(path) else read_network(path)
     checked: list[Checked] = []
     fault, kept = "", isinstance(whole, KeptCertificate)
     try:
