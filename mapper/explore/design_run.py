@@ -25,7 +25,6 @@ from marl_runs import Context, Experiment
 if TYPE_CHECKING:
     Mappings = MappingBatch | ChainBatch
 
-KIND = "explore"
 AIMS = ("edp", "latency", "energy")
 """What mappings are looked for: the objectives that agents know."""
 PROPOSALS = 32
@@ -107,7 +106,7 @@ class DesignRun(Experiment):
             a list of levels for `IMPROVED`, or `SEARCHED` without agents.
     """
 
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = "explore"
     counts: ClassVar[str] = "proposals"
     workload: Workload
     chip: Accelerator | Chain

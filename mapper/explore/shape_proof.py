@@ -16,8 +16,6 @@ from mapper.explore.mapping_rows import batch_of, row_of
 from marl_common import engineering
 from marl_runs import Context, Experiment
 
-KIND = "explore-proof"
-
 
 @dataclass(frozen=True)
 class ShapeProof(Experiment):
@@ -33,7 +31,7 @@ class ShapeProof(Experiment):
         budget: Not used; one proof.
     """
 
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = "explore-proof"
     counts: ClassVar[str] = "proofs"
     workload: Workload
     chip: Accelerator | Chain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,7 @@ def _identity_fault(run: StoredRun) -> str:
     return "" if same else f"its layer is not the zoo's {spec.layer_name}"
 
 
-def _nothing_fault(run: StoredRun, result: ResultFields) -> str:
+def _nothing_fault(run: StoredRun, result: ResultFields[Any]) -> str:
     """Where no mapping was found: a random mapping that is feasible, and no sample says it is."""
     if run.best_value is not None or (result.empty is None and result.samples_kept):
         return ""
@@ -120,7 +121,7 @@ def _nothing_fault(run: StoredRun, result: ResultFields) -> str:
     return "no mapping is said to be feasible, but the problem has some" if found else ""
 
 
-def _look_again(run: StoredRun, result: ResultFields) -> Evaluation | None:
+def _look_again(run: StoredRun, result: ResultFields[Any]) -> Evaluation | None:
     """What the best action is worth; None where the search found none."""
     if result.best_action is None or result.best_mapping is None:
         return None
@@ -139,7 +140,7 @@ def _difference(stored: float | None, again: float | None) -> str:
     return ""
 
 
-def _figure_fault(run: StoredRun, result: ResultFields, looked: Evaluation | None) -> str:
+def _figure_fault(run: StoredRun, result: ResultFields[Any], looked: Evaluation | None) -> str:
     """A figure of the best mapping that is another now, or a unit that is not the objective's."""
     unit = Objective.parse(run.spec["problem"]["objective"]).unit
     if result.unit not in ("", unit):
@@ -153,7 +154,7 @@ def _figure_fault(run: StoredRun, result: ResultFields, looked: Evaluation | Non
     return ""
 
 
-def _sample_fault(store: Store, run: StoredRun, result: ResultFields) -> str:
+def _sample_fault(store: Store, run: StoredRun, result: ResultFields[Any]) -> str:
     """A count, a value or a curve that is not that of the stored samples."""
     counted = (result.samples, result.best_value)
     if counted != (run.samples, run.best_value):
