@@ -8,22 +8,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from layers import Layer
-from mapper.certificate.certificate_file import Certificate, CertificateError
+from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.fused_claim import FusedClaim
-from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms, LoopMapping, PartTerms
+from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms, PartTerms
 from mapper.certificate.kept_checker import bounds_of, groups_of, placement_of
 from mapper.certificate.making import make_certificate
-from mapper.search.problem_spec import ProblemSpec
-from mapper.staying.kept_network import KeptNetwork
-from mapper.staying.network_result import LayerPart, NetworkResult
-from mapper.staying.stay_proof import StayProof
+from mapper.staying.network_result import LayerPart
 
 if TYPE_CHECKING:
     from baselines import Proof
+    from mapper.certificate.certificate_file import Certificate
+    from mapper.certificate.kept_certificate import LoopMapping
+    from mapper.search.problem_spec import ProblemSpec
+    from mapper.staying.kept_network import KeptNetwork
+    from mapper.staying.network_result import NetworkResult
+    from mapper.staying.stay_proof import StayProof
 
-Proved = Sequence[tuple[StayProof, dict[str, Any]]]
+Proved = Sequence[tuple["StayProof", dict[str, Any]]]
 """What a search asked for, and what it was told."""
-ProofOf = Callable[[ProblemSpec, dict[str, Any]], "Proof"]
+ProofOf = Callable[["ProblemSpec", dict[str, Any]], "Proof"]
 """A problem's proof, from what it told a search."""
 
 
