@@ -13,8 +13,10 @@ from pathlib import Path
 
 from benchmarks.frame import asked
 from maestro_env import Problem
-from mapper.clustering import cluster, collect, correlate
+from mapper.clustering.correlation import correlate
+from mapper.clustering.dataset import collect
 from mapper.clustering.library import write
+from mapper.clustering.tree import cluster
 
 LAYERS = (
     *("mobilenetv2.4", "mobilenetv2.14", "mobilenetv2.30", "resnet18.5", "resnet50.1"),

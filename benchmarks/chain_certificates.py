@@ -19,13 +19,13 @@ from baselines import prove
 from benchmarks.frame import Row, Table
 from cost_models import CHAINS
 from mapper import ProblemSpec
-from mapper.certificate import (
+from mapper.certificate.certificate_file import (
     CertificateError,
-    check_certificate,
-    make_certificate,
     read_certificate,
     write_certificate,
 )
+from mapper.certificate.checker import check_certificate
+from mapper.certificate.making import make_certificate
 
 COUNTS = ("boxes", "ruled_out", "alone", "evaluated")
 

@@ -35,6 +35,12 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file, whole or not at all; see :func:`atomic_write`."""
+    with atomic_write(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
 @contextlib.contextmanager
 def errors_named(path: Path, draft: Path) -> Iterator[None]:
     """Let errors of writing a draft name the file that it becomes; a full disk's name none.

@@ -10,9 +10,10 @@ from baselines import can_prove
 from cost_models import PRESETS
 from layers import Layer
 from maestro_env import Problem
-from mapper.compare import make_plan
+from mapper.compare.plan import make_plan
 from mapper.compare.run import run_plan, summarise
-from mapper.report import from_store, render
+from mapper.report.page import render
+from mapper.report.sources import from_store
 from marl_runs import SilentReporter, Store
 
 LAYER = Layer.gemm("tiny", M=4, N=2, K=2)

@@ -34,15 +34,14 @@ from benchmarks.edits.fields import (
 )
 from cost_models import CHAINS, PRESETS, Chain, ChainBatch, ChainMapping, Mapping, MappingBatch
 from mapper import ProblemSpec
-from mapper.certificate import (
+from mapper.certificate.certificate_file import (
     CertificateError,
-    check_certificate,
-    claim_of,
-    make_certificate,
-    problem_of,
     read_certificate,
     write_certificate,
 )
+from mapper.certificate.checker import check_certificate
+from mapper.certificate.making import make_certificate
+from mapper.certificate.verdict import claim_of, problem_of
 
 Parts = dict[str, bytes]
 

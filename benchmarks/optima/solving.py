@@ -17,12 +17,9 @@ from benchmarks.frame import Row, grouped, markdown, write
 from benchmarks.optima.problems import DATA_VERSION, OptimaProblem, StatedProblem, stated
 from cost_models import ChainMapping, Mapping
 from layers import DIMS
-from mapper.certificate import (
-    check_certificate,
-    make_certificate,
-    read_certificate,
-    write_certificate,
-)
+from mapper.certificate.certificate_file import read_certificate, write_certificate
+from mapper.certificate.checker import check_certificate
+from mapper.certificate.making import make_certificate
 from mapper.export.export_files import files_for, write_files
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError

@@ -12,8 +12,9 @@ from benchmarks.frame import Row, grouped, write
 from benchmarks.paper.effort import Effort, Output, Step
 from benchmarks.paper.found import Kept
 from benchmarks.paper.searches import POLICIES, WAYS, Search
-from mapper.clustering import cluster, plots
+from mapper.clustering import plots
 from mapper.clustering.correlation import Correlation
+from mapper.clustering.tree import cluster
 
 MATRIX = "paper-fig4-matrix.csv"
 SPACES = ("paper", "paper-10")

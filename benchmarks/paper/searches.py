@@ -13,8 +13,10 @@ import numpy as np
 
 from benchmarks.frame import Row
 from maestro_env import PAPER_SPACES, BudgetExhausted, Evaluation, Problem
-from mapper.clustering import Assignment, Dataset, cluster, correlate
-from mapper.clustering.correlation import Correlation
+from mapper.clustering.assignment import Assignment
+from mapper.clustering.correlation import Correlation, correlate
+from mapper.clustering.dataset import Dataset
+from mapper.clustering.tree import cluster
 from mapper.compare.plan import method_of
 from mapper.explaining.evolution import explain
 

@@ -24,7 +24,7 @@ from benchmarks.paper.effort import (
 )
 from benchmarks.paper.found import Found, Kept
 from benchmarks.paper.searches import EVERY, Search, choosing, problem_of
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 
 SPACE = "paper-10"
 METHOD = "marl:mode=paper"

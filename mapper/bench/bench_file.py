@@ -16,12 +16,12 @@ from marl_common import (
     Count,
     Positive,
     Text,
-    atomic_write,
     brief,
     expected,
     parse_record,
     read_fields,
     read_text,
+    write_text,
 )
 from marl_runs import made_with, plain
 
@@ -116,8 +116,7 @@ def write_file(path: Path, found: BenchFile) -> None:
     data = found.model_dump()
     rows = ",\n".join(json.dumps(row) for row in data.pop("rows"))
     head = json.dumps(data, indent=1).removesuffix("\n}")
-    with atomic_write(path) as draft:
-        Path(draft).write_text(f'{head},\n "rows": [\n{rows}\n]}}\n', encoding="utf-8")
+    write_text(path, f'{head},\n "rows": [\n{rows}\n]}}\n')
 
 
 def read_file(path: Path) -> BenchFile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import baselines
 from maestro_env import bench_problems
 from mapper.bench.bench_file import (
     SAMPLES,
@@ -19,7 +20,7 @@ from mapper.bench.bench_file import (
 from mapper.bench.bench_run import BenchError, BenchRun
 from mapper.compare.plan import Method
 from marl_common import brief
-from marl_runs import Reporter, Store, StoredRun, run_all
+from marl_runs import Store, StoredRun, run_all
 
 Asked = Sequence[tuple[Task, BenchRun]]
 
@@ -35,8 +36,6 @@ def check_method(method: Method) -> None:
         BenchError: It is one, or an option is no plain value.
         SearcherError: It is not known, or an option is not.
     """
-    import baselines
-
     if baselines.load(method.name, **method.options).capabilities.proves_optimum:
         raise BenchError(
             f"{method.name}: proves the optimum and has no gap; expected a searcher by samples"
@@ -60,7 +59,6 @@ def do_bench(
     seeds: int,
     store: Store,
     workers: int = 1,
-    reporter: Reporter | None = None,
 ) -> BenchFile:
     """Do what the store does not hold of a searcher's searches; the same call resumes.
 
@@ -76,24 +74,24 @@ def do_bench(
         for task, budget in zip(TASKS, SAMPLES, strict=False)
         for problem in bench_problems()
     ]
-    rows = _do(asked, store, workers, reporter)
+    rows = _do(asked, store, workers)
     timed = [
         (TIMED, BenchRun(problem.number, method.name, budget, seed, method.options))
         for problem in bench_problems()
         for budget in [timed_budget(_largest(rows, problem.number))]
         for seed in range(seeds)
     ]
-    return make_file(searcher, seeds, rows + _do(timed, store, workers, reporter))
+    return make_file(searcher, seeds, rows + _do(timed, store, workers))
 
 
 def _largest(rows: Iterable[BenchRow], problem: int) -> list[BenchRow]:
     return [row for row in rows if (row.problem, row.budget) == (problem, max(SAMPLES))]
 
 
-def _do(asked: Asked, store: Store, workers: int, reporter: Reporter | None) -> list[BenchRow]:
+def _do(asked: Asked, store: Store, workers: int) -> list[BenchRow]:
     """Do searches, and read them."""
     runs = [run for _, run in asked]
-    outcome = run_all(runs, store, workers=workers, reporter=reporter)
+    outcome = run_all(runs, store, workers=workers)
     if outcome.failed:
         name, error = outcome.failed[0]
         said = error.partition("\n")[0].removeprefix("BenchError: ")

@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from maestro_env import BenchProblem, bench_problems
+import baselines
+from cost_models import Chain, load_chip
+from layers import get
+from maestro_env import BenchProblem, Problem, bench_problems
 from mapper.search.search_run import SearchRun
 from marl_common import brief
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
     from baselines import Searcher, SearchResult
-    from maestro_env import Problem
 
 SPARE = 10
 """Mappings that a searcher may look at beyond its samples, such as its result."""
@@ -52,8 +54,6 @@ class BenchRun(Experiment):
     @property
     def search(self) -> SearchRun:
         """The search without its audit."""
-        from cost_models import load_chip
-        from layers import get
         from mapper.search.problem_spec import ProblemSpec
 
         case = self.case
@@ -93,9 +93,6 @@ class BenchRun(Experiment):
             BenchError: It returns a value that none of its samples has, or evaluates more mappings
                 than it may.
         """
-        import baselines
-        from cost_models import Chain
-
         problem = self.case.build()
         searcher = baselines.load(self.method, **self.options)
         if isinstance(problem.accelerator, Chain) and not searcher.capabilities.any_depth:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -93,7 +94,7 @@ class ChainGrid:
             for row in self._tile_columns
         ]
         self._lists = [[tiles.tolist() for tiles in row] for row in self.tiles]
-        self._orders: dict[Any, list[int]] = {}
+        self._alike = cache(self._alike_of)
         self._spatial: dict[bytes, tuple[tuple[Vector, ...], ...]] = {}
         self._fewer: dict[bytes, tuple[Vector, ...]] = {}
 
@@ -244,19 +245,15 @@ class ChainGrid:
         rows[:, self._order_columns] = np.array(combined, np.int64).reshape(len(combined), -1)
         return rows
 
-    def _alike(self, m: int, loops: Vector, kind: tuple[int, int, Vector]) -> list[int]:
+    def _alike_of(self, m: int, loops: Vector, kind: tuple[int, int, Vector]) -> list[int]:
         """Choices of a memory's order that differ in some loops, and are of a kind."""
-        if (m, loops, kind) not in self._orders:
-            place = {DIMS[d]: i for i, d in enumerate(self.dims)}
-            seen: dict[Vector, int] = {}
-            for number, choice in enumerate(
-                self.space.parameters[self._order_columns[m - 1]].choices
-            ):
-                order = tuple(place[d] for d in str(choice) if place[d] in loops)
-                if _is_of(order, *kind):
-                    seen.setdefault(order, number)
-            self._orders[m, loops, kind] = list(seen.values())
-        return self._orders[m, loops, kind]
+        place = {DIMS[d]: i for i, d in enumerate(self.dims)}
+        seen: dict[Vector, int] = {}
+        for number, choice in enumerate(self.space.parameters[self._order_columns[m - 1]].choices):
+            order = tuple(place[d] for d in str(choice) if place[d] in loops)
+            if _is_of(order, *kind):
+                seen.setdefault(order, number)
+        return list(seen.values())
 
 
 def _is_of(order: Vector, innermost: int, window: int, windows: Vector) -> bool:

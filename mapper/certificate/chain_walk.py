@@ -20,7 +20,6 @@ proof was found.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -57,7 +56,6 @@ class ChainWalk:
         bound: What no mapping may be below.
         looks: Evaluates mappings.
         given: The proof to check; None to write one.
-        on_step: Called with the boxes so far.
     """
 
     def __init__(
@@ -67,19 +65,18 @@ class ChainWalk:
         bound: float,
         looks: Looks,
         given: Words | None = None,
-        on_step: Callable[[int], None] | None = None,
     ) -> None:
         self.grid = ChainGrid(problem, None if given is None else len(given))
         self._own = OwnBounds(problem, figures)
         self._model = ModelBounds(problem, self.grid, figures)
-        self._bound, self._looks, self._on_step = bound, looks, on_step
+        self._bound, self._looks = bound, looks
         self._least = bound * (1 - (CLOSE if given is None else ROUNDING))
         self._given, self._place = given, 0
         self._waiting: list[IntArray] = []
         self._rows = 0
         self.words: list[int] = []
         """The proof, where it is written."""
-        self.found = Walked(covered=self.grid.size)
+        self.found = Walked(size=self.grid.size)
 
     def run(self) -> Walked:
         """Walk all ways.
@@ -92,9 +89,7 @@ class ChainWalk:
             floors = self._own.floors(self.grid.boxes(ways)).value
             for way, floor in zip(ways, floors.tolist(), strict=True):
                 self._walk(way, floor)
-                self.found.boxes = self.found.ruled_out + self.found.settled
-                if self._on_step is not None:
-                    self._on_step(self.found.boxes)
+        self.found.boxes = self.found.ruled_out + self.found.settled
         self._evaluate()
         if self._given is not None and self._place < len(self._given):
             more = len(self._given) - self._place
@@ -145,8 +140,8 @@ class ChainWalk:
         if bounds is not None and kind == CHOSEN:
             self._model.reach(bounds, self._bound)
             bounds.fill()
-            bounds.fill_ports()
-            self._choose(way, bounds, bounds.root(), (), ())
+            bounds.model.fill_ports()
+            self._choose(way, bounds, bounds.model.root(), (), ())
             return
         self.found.ruled_out += 1
         self.found.alone += own
@@ -162,7 +157,7 @@ class ChainWalk:
         if kind != ENERGY:
             raise CertificateError(f"tree: {kind} has no meaning where a way begins")
         bounds.fill()
-        below = bounds.children(bounds.root(), self._least).bounds
+        below = bounds.children(bounds.model.root(), self._least).bounds
         return float(below[0]) if len(below) else math.inf
 
     def _kind(self, bounds: WayBounds) -> int:
@@ -193,7 +188,7 @@ class ChainWalk:
                 self._pass_over(len(tiles) + 1)
                 continue
             kind, mine = found.at(row)
-            more, orders = (*tiles, mine), (*kinds, (*kind, bounds.halos))
+            more, orders = (*tiles, mine), (*kinds, (*kind, tuple(bounds.model.halos)))
             if len(more) == len(self.grid.tiles):
                 actions = self.grid.actions(way, more, orders)
                 self.found.settled += 1
@@ -265,12 +260,7 @@ class ChainWalk:
                 )
 
 
-def check_chain(
-    certificate: Certificate,
-    problem: Problem,
-    looks: Looks,
-    on_step: Callable[[int], None] | None = None,
-) -> Walked:
+def check_chain(certificate: Certificate, problem: Problem, looks: Looks) -> Walked:
     """Walk the boxes of a certificate.
 
     Raises:
@@ -279,7 +269,7 @@ def check_chain(
     nothing = certificate.mapping is None
     figures = FIGURE if nothing else problem.objective.figures
     words: Words = certificate.tree.astype(np.uint32)
-    found = ChainWalk(problem, figures, certificate.bound, looks, words, on_step).run()
+    found = ChainWalk(problem, figures, certificate.bound, looks, words).run()
     if nothing:
         found.limits = {"buffers and limits" if problem.limits else "buffers": found.ruled_out}
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -23,75 +23,67 @@ from mapper.certificate.certificate_file import Certificate, CertificateError
 from mapper.certificate.chain_walk import check_chain
 from mapper.certificate.looks import ROUNDING, Beside, Looks
 from mapper.certificate.tree_check import check_tree
+from mapper.certificate.walked import Walked
 from marl_common import brief, suggest
 
 
-@dataclass(frozen=True)
-class Checked:
+@dataclass(kw_only=True)
+class Checked(Walked):
     """What was checked of a certificate that holds.
 
     Args:
-        size: Mappings of the space, all of them in a box that is ruled out or settled.
-        boxes: Boxes and structures; on two levels, of the whole tree.
-        ruled_out: Boxes whose bound is at or above the claimed one.
-        settled: Structures whose loop orders were all evaluated.
-        evaluated: Mappings evaluated for it.
         gap: How far above the optimum the claimed value may be, as a share.
         seconds: Processor time [s].
-        limits: Where no mapping is feasible: boxes that each limit rules out.
-        alone: Boxes that the checker's own relaxation rules out by itself.
         beside: Mappings that were looked at beside.
     """
 
-    size: int
-    boxes: int
-    ruled_out: int
-    settled: int
-    evaluated: int
     gap: float
     seconds: float
-    limits: dict[str, int]
-    alone: int
     beside: Beside
 
 
-def check_certificate(
-    certificate: Certificate, on_step: Callable[[int], None] | None = None
-) -> Checked:
+def check_certificate(certificate: Certificate) -> Checked:
     """Check that a certificate holds.
-
-    Args:
-        certificate: The certificate.
-        on_step: Called with the number of boxes checked so far.
 
     Raises:
         CertificateError: It does not, or the model cannot cost its problem; says what is wrong.
     """
     try:
-        return _checked(certificate, on_step)
+        return _checked(certificate)
     except CertificateError:
         raise
     except ValueError as error:  # what a model finds out when it is asked
         raise CertificateError(f"problem: {error}") from None
 
 
-def _checked(certificate: Certificate, on_step: Callable[[int], None] | None) -> Checked:
+def _checked(certificate: Certificate) -> Checked:
     began = time.process_time()
     problem = _built(certificate)
     _check_claim(certificate, problem)
     looks = Looks(problem, certificate.bound)
     check = check_chain if certificate.is_chain else check_tree
-    walked = check(certificate, problem, looks, on_step)
-    if walked.covered != problem.space.size:
+    walked = check(certificate, problem, looks)
+    if walked.size != problem.space.size:
         raise CertificateError(
-            f"tree: its boxes hold {walked.covered:,} mappings, the space has "
-            f"{problem.space.size:,}"
+            f"tree: its boxes hold {walked.size:,} mappings, the space has {problem.space.size:,}"
         )
-    beside = looks.beside()
-    return Checked(
-        walked.covered, walked.boxes, walked.ruled_out, walked.settled, walked.evaluated,
-        certificate.gap, time.process_time() - began, walked.limits, walked.alone, beside,
-    )  # fmt: skip
+    beside, gap = looks.beside(), certificate.gap
+    return Checked(**vars(walked), gap=gap, seconds=time.process_time() - began, beside=beside)
+
+
+def check_parts(parts: Sequence[Certificate]) -> list[Checked]:
+    """Check the certificates that another one stands on.
+
+    Raises:
+        CertificateError: One does not hold; says which.
+    """
+    checked = []
+    for number, part in enumerate(parts, 1):
+        try:
+            checked.append(check_certificate(part))
+        except CertificateError as error:
+            raise CertificateError(f"shape-{number}: {error}") from None
+    return checked
 
 
 def _check_claim(certificate: Certificate, problem: Problem) -> None:

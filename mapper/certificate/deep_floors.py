@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class DeepPrices:
     def __init__(self, chip: Chain, padding_free: bool) -> None:
         self.padding_free = padding_free
         self._chip, self._leak = chip, leakage_nj(chip)
-        self._known: dict[tuple[Layer, Outputs], FloatArray] = {}
+        self._steps = cache(self._steps_of)
 
     def of_parts(
         self,
@@ -59,14 +59,12 @@ class DeepPrices:
         here = input_, filter_, output
         elements = [sizes[name] for name in TENSORS]
         loaded = [n * (not is_here) for n, is_here in zip(elements, here, strict=True)]
-        if (layer, outputs) not in self._known:
-            self._known[layer, outputs] = self._steps(layer, outputs)
-        cycles = np.ceil(self._known[layer, outputs] * TIGHT / self._chip.lanes)
+        cycles = np.ceil(self._steps(layer, outputs) * TIGHT / self._chip.lanes)
         cycles = np.maximum(cycles, offchip_cycles(self._chip, loaded))
         work = LeastWork(macs, elements, here, padding_free=self.padding_free)
         return np.stack([energy_floor(work, self._chip) + self._leak * cycles, cycles])
 
-    def _steps(self, layer: Layer, outputs: Outputs) -> FloatArray:
+    def _steps_of(self, layer: Layer, outputs: Outputs) -> FloatArray:
         """MACs at least of the busiest instance that the last axes feed: ``(rows, columns)``."""
         rows, columns = (np.array(some, float) for some in outputs)
         axes = DIMS.index("Y"), DIMS.index("N" if layer.kind is LayerKind.GEMM else "X")

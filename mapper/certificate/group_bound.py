@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -101,7 +102,7 @@ class NetworkGroups:
             place: {group.nodes: same.setdefault(group, group) for group in groups}
             for place, groups in groups_of(placement.graph, plain.accelerator).items()
         }
-        self._floors: dict[tuple[FusedGroup, Outside], GroupFloors] = {}
+        self._floors = cache(self._floors_of)
         self._known: dict[tuple[FusedGroup, Outside, float, SumWeights], GroupBound] = {}
 
     def terms(self, place: int, nodes: int, taken: Stays) -> tuple[GroupTerms, float]:
@@ -113,7 +114,7 @@ class NetworkGroups:
             taken: Rooms that are taken meanwhile.
         """
         group, outside, left = self._at_place(place, nodes, taken)
-        return self._floors_of(group, outside).terms, left
+        return self._floors(group, outside).terms, left
 
     def bound(
         self, place: int, nodes: int, taken: Stays, weights: SumWeights, part_bound: PartBound
@@ -122,7 +123,7 @@ class NetworkGroups:
         group, outside, left = self._at_place(place, nodes, taken)
         key = group, outside, left, weights
         if key not in self._known:
-            floors = self._floors_of(group, outside)
+            floors = self._floors(group, outside)
             self._known[key] = GroupBound(floors, left, weights, part_bound)
         return self._known[key]
 
@@ -138,11 +139,9 @@ class NetworkGroups:
             last = len(group.layers) - 1
             ends = {(0, "input"), (last, "output")}
             everything = frozenset(ends | {(n, "filter") for n in range(last + 1)})
-            found[nodes] = float(self._floors_of(group, everything).values(weights).min())
+            found[nodes] = float(self._floors(group, everything).values(weights).min())
         return found
 
     def _floors_of(self, group: FusedGroup, outside: Outside) -> GroupFloors:
-        if (group, outside) not in self._floors:
-            terms = GroupTerms(self._chip, self._options, group, outside, self._counted)
-            self._floors[group, outside] = GroupFloors(terms, self._all_pes)
-        return self._floors[group, outside]
+        terms = GroupTerms(self._chip, self._options, group, outside, self._counted)
+        return GroupFloors(terms, self._all_pes)

@@ -61,13 +61,14 @@ class KeptClaim(PartsClaim):
     bound: Finite
     shapes: Size
 
-    @property
-    def many(self) -> int:
-        """How many certificates it stands on."""
-        return self.shapes
 
-
-FILE = PartsFile("kept.json", KeptClaim, "marl-mapper certificate of tensors that stay", (NETWORK,))
+FILE = PartsFile(
+    "kept.json",
+    KeptClaim,
+    "marl-mapper certificate of tensors that stay",
+    lambda claim: claim.shapes,
+    (NETWORK,),
+)
 
 
 @dataclass(frozen=True)
@@ -289,8 +290,3 @@ def read_kept(path: Path) -> KeptCertificate:
         bound=claim.bound,
         groups=None if claim.groups is None else tuple(map(FusedClaim.of, claim.groups)),
     )
-
-
-def is_kept(path: Path) -> bool:
-    """Whether a file has a claim on tensors that stay."""
-    return FILE.is_in(path)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from layers import Layer, LayerKind, is_network
 from mapper.certificate.certificate_file import CertificateError
-from mapper.certificate.checker import Checked, check_certificate
+from mapper.certificate.checker import Checked, check_parts
 from mapper.certificate.group_bound import NetworkGroups
 from mapper.certificate.kept_bound import KeptBound
 from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms
@@ -16,14 +15,8 @@ from mapper.certificate.looks import ROUNDING
 from mapper.staying.placement import Placement
 
 
-def check_kept(
-    certificate: KeptCertificate, on_part: Callable[[int], None] = lambda number: None
-) -> list[Checked]:
+def check_kept(certificate: KeptCertificate) -> list[Checked]:
     """Check a certificate: the schedule's value, the bound that its parts come to, and the parts.
-
-    Args:
-        certificate: The certificate.
-        on_part: Called with the number of each part that holds.
 
     Raises:
         CertificateError: It does not hold; says what is wrong.
@@ -34,14 +27,7 @@ def check_kept(
         raise
     except ValueError as error:  # what layers, chip or model find out when they are asked
         raise CertificateError(f"problem: {error}") from None
-    checked = []
-    for number, part in enumerate(certificate.parts, 1):
-        try:
-            checked.append(check_certificate(part))
-        except CertificateError as error:
-            raise CertificateError(f"shape-{number}: {error}") from None
-        on_part(number)
-    return checked
+    return check_parts(certificate.parts)
 
 
 def _check_claim(certificate: KeptCertificate) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from layers import Layer
 from mapper.certificate.certificate_file import CertificateError
 from mapper.certificate.fused_claim import FusedClaim
 from mapper.certificate.kept_certificate import KeptCertificate, KeptTerms, PartTerms
@@ -16,7 +17,6 @@ from mapper.staying.network_result import LayerPart
 
 if TYPE_CHECKING:
     from baselines import Proof
-    from layers import Layer
     from mapper.certificate.certificate_file import Certificate
     from mapper.certificate.kept_certificate import LoopMapping
     from mapper.search.problem_spec import ProblemSpec

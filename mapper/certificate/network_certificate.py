@@ -9,7 +9,7 @@ the square of the sum of the roots of the layers' EDPs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ from pydantic import Field
 
 import layers
 from mapper.certificate.certificate_file import Certificate, CertificateError
-from mapper.certificate.checker import Checked, check_certificate, costs_of
+from mapper.certificate.checker import Checked, check_parts, costs_of
 from mapper.certificate.claim_file import Finite, Size
 from mapper.certificate.looks import ROUNDING
 from mapper.certificate.parts_file import PartsClaim, PartsFile
@@ -37,13 +37,10 @@ class NetworkClaim(PartsClaim):
     value: Finite
     bound: Finite
 
-    @property
-    def many(self) -> int:
-        """How many shapes it has."""
-        return len(self.counts)
 
-
-FILE = PartsFile("network.json", NetworkClaim, "marl-mapper network certificate")
+FILE = PartsFile(
+    "network.json", NetworkClaim, "marl-mapper network certificate", lambda claim: len(claim.counts)
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ def combine(
             raise CertificateError(f"shape-{number}: it has no mapping, so the network has none")
     bounds = [part.bound for part in parts]
     if first.objective == "edp":
-        figures = [_figures(part) for part in parts]
+        figures = [costs_of(part.mapping, part.problem.build()) for part in parts if part.mapping]
         latency, energy = (
             math.fsum(n * one[i] for n, one in zip(counts, figures, strict=True)) for i in (0, 1)
         )
@@ -114,20 +111,8 @@ def combine(
     return NetworkCertificate(network, tuple(counts), tuple(parts), value, min(bound, value))
 
 
-def _figures(part: Certificate) -> tuple[float, float]:
-    """Latency [cycles] and energy [nJ] of a part's mapping, evaluated again."""
-    assert part.mapping is not None
-    return costs_of(part.mapping, part.problem.build())
-
-
-def check_network(
-    certificate: NetworkCertificate, on_part: Callable[[int], None] = lambda number: None
-) -> list[Checked]:
+def check_network(certificate: NetworkCertificate) -> list[Checked]:
     """Check a network's certificate: every part, and the combination worked out again.
-
-    Args:
-        certificate: The certificate.
-        on_part: Called with the number of each part that holds.
 
     Raises:
         CertificateError: It does not hold; says what is wrong.
@@ -137,13 +122,7 @@ def check_network(
             f"network: the shapes and how many layers have each are not those of "
             f"{certificate.network}"
         )
-    checked = []
-    for number, part in enumerate(certificate.parts, 1):
-        try:
-            checked.append(check_certificate(part))
-        except CertificateError as error:
-            raise CertificateError(f"shape-{number}: {error}") from None
-        on_part(number)
+    checked = check_parts(certificate.parts)
     again = combine(certificate.network, certificate.counts, certificate.parts)
     if not math.isclose(certificate.value, again.value, rel_tol=ROUNDING):
         raise CertificateError(
@@ -169,11 +148,6 @@ def write_network(path: Path, certificate: NetworkCertificate) -> None:
         "bound": certificate.bound,
     }
     FILE.write(path, claim, certificate.parts)
-
-
-def is_of_network(path: Path) -> bool:
-    """Whether a file has a network's claim."""
-    return FILE.is_in(path)
 
 
 def read_network(path: Path) -> NetworkCertificate:

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any, Generic, TypeVar
 
 from mapper.certificate.certificate_file import (
     DAMAGES,
@@ -23,7 +21,7 @@ from mapper.certificate.certificate_file import (
     read_certificate,
     write_certificate,
 )
-from mapper.certificate.claim_file import Size
+from mapper.certificate.claim_file import Claimed, Size
 from marl_common import Text, atomic_write, brief, parse_record, read_fields
 
 VERSION = 1
@@ -31,34 +29,16 @@ MOST_PART = 1 << 29
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
-class PartsClaim(BaseModel):
+class PartsClaim(Claimed):
     """What a claim on certificates begins with."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
     format: Text
     version: Size
 
-    @property
-    def many(self) -> int:
-        """How many certificates it stands on."""
-        raise NotImplementedError
-
 
 Claim = TypeVar("Claim", bound=PartsClaim)
-
-
-class Parts(NamedTuple, Generic[Claim]):
-    """A file that was read.
-
-    Args:
-        claim: Its claim.
-        others: Its other members.
-        parts: Its certificates.
-    """
-
-    claim: Claim
-    others: dict[str, bytes]
-    parts: tuple[Certificate, ...]
+Parts = tuple[Claim, dict[str, bytes], tuple[Certificate, ...]]
+"""What a file holds: its claim, its other members, and its certificates."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +49,14 @@ class PartsFile(Generic[Claim]):
         name: The claim's member.
         model: Of the claim.
         format: What the claim says it is.
+        many: How many certificates a claim stands on.
         others: Members besides claim and parts.
     """
 
     name: str
     model: type[Claim]
     format: str
+    many: Callable[[Claim], int]
     others: tuple[str, ...] = ()
 
     def is_in(self, path: Path) -> bool:
@@ -128,7 +110,7 @@ class PartsFile(Generic[Claim]):
         if any(item.file_size > MOST_PART for item in file.infolist()):
             raise CertificateError(f"a part has more than {MOST_PART:,} B")
         claim = self._claim(file)
-        names = [_part(number) for number in range(1, claim.many + 1)]
+        names = [_part(number) for number in range(1, self.many(claim) + 1)]
         if sorted(file.namelist()) != sorted([self.name, *self.others, *names]):
             expected = ", ".join([self.name, *self.others, names[0]])
             raise CertificateError(
@@ -142,7 +124,7 @@ class PartsFile(Generic[Claim]):
                 parts.append(read_certificate(part))
             except CertificateError as error:
                 raise CertificateError(str(error).replace(str(part), name)) from None
-        return Parts(claim, {name: file.read(name) for name in self.others}, tuple(parts))
+        return claim, {name: file.read(name) for name in self.others}, tuple(parts)
 
     def _claim(self, file: zipfile.ZipFile) -> Claim:
         data = parse_record(file.read(self.name), self.name, CertificateError)

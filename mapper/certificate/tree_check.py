@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -24,19 +24,13 @@ AT_ONCE = 1 << 10
 """Structures whose mappings are evaluated together."""
 
 
-def check_tree(
-    certificate: Certificate,
-    problem: Problem,
-    looks: Looks,
-    on_step: Callable[[int], None] | None = None,
-) -> Walked:
+def check_tree(certificate: Certificate, problem: Problem, looks: Looks) -> Walked:
     """Walk the tree of a certificate.
 
     Args:
         certificate: The certificate.
         problem: Its problem.
         looks: Evaluates mappings.
-        on_step: Called with the boxes so far.
 
     Raises:
         CertificateError: It does not hold.
@@ -70,11 +64,9 @@ def check_tree(
         found.evaluated += _settle(looks, orders, level.which[here], level.ranges[here])
         found.settled += len(here)
         leaves = level.kinds >= SETTLED
-        found.covered += grid.size(level.which[leaves], level.ranges[leaves])
+        found.size += grid.size(level.which[leaves], level.ranges[leaves])
         found.boxes += len(level.which)
         inherited = least
-        if on_step is not None:
-            on_step(found.boxes)
     found.limits = dict(limits.counts)
     return found
 
@@ -145,7 +137,7 @@ class _Orders:
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
-        self._known: dict[tuple[int, frozenset[int]], IntArray] = {}
+        self._choices = cache(self._choices_of)
         self._columns = [
             [
                 i
@@ -174,25 +166,23 @@ class _Orders:
             found.append(rows)
         return found
 
-    def _choices(self, level: int, loops: frozenset[int]) -> IntArray:
+    def _choices_of(self, level: int, loops: frozenset[int]) -> IntArray:
         """``(n, columns)`` choices of one level that give every order of some loops once."""
-        if (level, loops) not in self._known:
-            dims = {DIMS[d] for d in loops}
-            parameters = self._grid.space.parameters
-            columns = [
-                c
-                for c in self._columns[level]
-                if parameters[c].kind == "order" or parameters[c].dim in dims
-            ]
-            sizes = [int(self._grid.space.nvec[column]) for column in columns]
-            every = np.array(list(np.ndindex(*sizes)), dtype=np.int64).reshape(
-                math.prod(sizes), len(columns)
-            )
-            actions = np.zeros((len(every), len(self._grid.space.nvec)), np.int64)
-            actions[:, columns] = every
-            orders = self._grid.space.decode(actions).orders[:, level]
-            kept: dict[tuple[int, ...], int] = {}
-            for row, order in enumerate(orders.tolist()):
-                kept.setdefault(tuple(d for d in order if d in loops), row)
-            self._known[level, loops] = actions[list(kept.values())][:, self._columns[level]]
-        return self._known[level, loops]
+        dims = {DIMS[d] for d in loops}
+        parameters = self._grid.space.parameters
+        columns = [
+            c
+            for c in self._columns[level]
+            if parameters[c].kind == "order" or parameters[c].dim in dims
+        ]
+        sizes = [int(self._grid.space.nvec[column]) for column in columns]
+        every = np.array(list(np.ndindex(*sizes)), dtype=np.int64).reshape(
+            math.prod(sizes), len(columns)
+        )
+        actions = np.zeros((len(every), len(self._grid.space.nvec)), np.int64)
+        actions[:, columns] = every
+        orders = self._grid.space.decode(actions).orders[:, level]
+        kept: dict[tuple[int, ...], int] = {}
+        for row, order in enumerate(orders.tolist()):
+            kept.setdefault(tuple(d for d in order if d in loops), row)
+        return actions[list(kept.values())][:, self._columns[level]]

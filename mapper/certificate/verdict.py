@@ -9,6 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import cost_models
+import layers
+from cost_models import CHAINS, PRESETS
+from maestro_env import Objective
 from mapper.certificate.certificate_file import Certificate
 from mapper.certificate.checker import Checked
 from mapper.certificate.kept_certificate import KeptCertificate
@@ -22,19 +26,13 @@ PROVEN = 1e-9
 
 def claim_of(certificate: Certificate) -> str:
     """The claim in one sentence: objective, layer, chip, value."""
-    from maestro_env import Objective
-
     spec = certificate.problem
     objective = Objective.parse(spec.objective)
     what = f"{objective.name} of {layer_of(certificate)} on {chip_of(certificate)}"
     if not math.isfinite(certificate.value):
         return f"{what}: no mapping is feasible"
     value = engineering(certificate.value, objective.unit, digits=6)
-    if certificate.gap < PROVEN:
-        return f"{what}: {value} is the optimum"
-    if not math.isfinite(certificate.gap):
-        return f"{what}: {value} is the value of a mapping; how near the optimum is not proven"
-    return f"{what}: {value} is at most {_rounded_up(100 * certificate.gap)} % above the optimum"
+    return f"{what}: {value} {_how_near(certificate.gap)}"
 
 
 def network_claim(certificate: NetworkCertificate) -> str:
@@ -54,22 +52,25 @@ def kept_claim(certificate: KeptCertificate) -> str:
 def _whole_claim(
     certificate: NetworkCertificate | KeptCertificate, many: str, objective: str
 ) -> str:
-    from maestro_env import Objective
 
     found = Objective.parse(objective)
     what = f"{certificate.network}, {many}," if certificate.is_known else many
     value = engineering(certificate.value, found.unit, digits=6)
-    end = "is the optimum"
-    if certificate.gap >= PROVEN:
-        end = f"is at most {_rounded_up(100 * certificate.gap)} % above the optimum"
-    return f"{found.name} of {what} on {chip_of(certificate.parts[0])}: {value} {end}"
+    near = _how_near(certificate.gap)
+    return f"{found.name} of {what} on {chip_of(certificate.parts[0])}: {value} {near}"
+
+
+def _how_near(gap: float) -> str:
+    """How near the optimum a value is."""
+    if gap < PROVEN:
+        return "is the optimum"
+    if not math.isfinite(gap):
+        return "is the value of a mapping; how near the optimum is not proven"
+    return f"is at most {_rounded_up(100 * gap)} % above the optimum"
 
 
 def problem_of(certificate: Certificate) -> str:
     """Shape, what differs from the defaults in model and limits, and the space, in one line."""
-    import cost_models
-    import layers
-
     spec = certificate.problem
     problem = spec.build()
     usual = getattr(cost_models.load(spec.cost_model), "options", {})
@@ -85,8 +86,6 @@ def problem_of(certificate: Certificate) -> str:
 
 def layer_of(certificate: Certificate) -> str:
     """The layer's name where the zoo has this layer by it, else its shape."""
-    import layers
-
     layer, name = certificate.problem.layer, certificate.problem.layer_name
     try:
         known = layers.get(name)
@@ -97,8 +96,6 @@ def layer_of(certificate: Certificate) -> str:
 
 def chip_of(certificate: Certificate) -> str:
     """The chip's name where the library has this chip by it, else its fingerprint."""
-    from cost_models import CHAINS, PRESETS
-
     chip, name = certificate.problem.accelerator, certificate.problem.accelerator_name
     if name in {**PRESETS, **CHAINS} and {**PRESETS, **CHAINS}[name] == chip:
         return name

@@ -15,7 +15,7 @@ class Walked:
         alone: Those of them that the checker's own relaxation rules out.
         settled: Structures whose loop orders were evaluated.
         evaluated: Mappings evaluated for it.
-        covered: Mappings of the space in all boxes and structures.
+        size: Mappings of the space in all boxes and structures.
         limits: Where no mapping is feasible: boxes that each limit rules out.
     """
 
@@ -24,5 +24,5 @@ class Walked:
     alone: int = 0
     settled: int = 0
     evaluated: int = 0
-    covered: int = 0
+    size: int = 0
     limits: dict[str, int] = field(default_factory=dict)

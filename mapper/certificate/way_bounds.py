@@ -101,7 +101,8 @@ class ModelBounds:
             bounds = self._brancher(spread, ((0,) * len(DIMS),) * len(gaps))
             bounds.fill_all()
             self._frontier = Frontier(bounds, below)
-        return way.reach(self._frontier)
+        way.model.frontier = self._frontier  # its first memory is bounded by them, too
+        return self._frontier.reach(way.model)
 
 
 class WayBounds:
@@ -112,35 +113,22 @@ class WayBounds:
     """
 
     def __init__(self, model: ChainBrancher) -> None:
-        self._model, self._values = model, model.togo.tiles.values
-
-    def reach(self, frontier: Frontier) -> float:
-        """What the bounds of all ways at once say of it; they bound its first memory, too."""
-        self._model.frontier = frontier
-        return frontier.reach(self._model)
+        self.model, self._values = model, model.togo.tiles.values
 
     def fill(self) -> None:
         """Work out tables of MAC steps and of energy."""
-        if not self._model.time.turns:
-            self._model.fill()
-
-    def fill_ports(self) -> None:
-        """Work out what ports take of the time, too."""
-        self._model.fill_ports()
-
-    def root(self) -> Any:
-        """No tile is chosen."""
-        return self._model.root()
+        if not self.model.time.turns:
+            self.model.fill()
 
     def options(self, node: Any) -> list[IntArray]:
         """The tiles of the next memory along each dimension that :meth:`children` bounds."""
-        options = self._model.tables.options(node)
+        options = self.model.tables.options(node)
         return [values[o.at] for values, o in zip(self._values, options, strict=True)]
 
     def children(self, node: Any, below: float) -> Children:
         """Choices of the next memory whose bounds are below a value."""
-        found = self._model.children(node, below)
-        kinds = np.array(self._model.classes, np.int64).reshape(-1, 2)[found.classes]
+        found = self.model.children(node, below)
+        kinds = np.array(self.model.classes, np.int64).reshape(-1, 2)[found.classes]
         tiles = np.empty((len(kinds), len(self._values)), np.int64)
         for place, values in enumerate(self._values):
             tiles[:, place] = values[found.tiles[:, place]]
@@ -149,9 +137,4 @@ class WayBounds:
     def child(self, node: Any, kind: Kind, tiles: Tiles) -> Any:
         """The node of one choice."""
         places = [int(np.searchsorted(v, t)) for v, t in zip(self._values, tiles, strict=True)]
-        return self._model.child(node, kind, places)
-
-    @property
-    def halos(self) -> tuple[int, ...]:
-        """Places of dimensions along which neighbouring tiles may share inputs."""
-        return tuple(self._model.halos)
+        return self.model.child(node, kind, places)

@@ -4,21 +4,3 @@ Lines 1-5 of the method: a dataset of <parameters, reward> pairs (:mod:`.dataset
 of it and the correlation between parameters there (:mod:`.correlation`), an agglomerative
 clustering (:mod:`.tree`) and the assignment of parameters to agents (:mod:`.assignment`).
 """
-
-from mapper.clustering.assignment import Assignment, AssignmentError
-from mapper.clustering.correlation import METHODS, Correlation, correlate
-from mapper.clustering.dataset import Dataset, DatasetError, collect
-from mapper.clustering.tree import ClusterTree, cluster
-
-__all__ = [
-    "METHODS",
-    "Assignment",
-    "AssignmentError",
-    "ClusterTree",
-    "Correlation",
-    "Dataset",
-    "DatasetError",
-    "cluster",
-    "collect",
-    "correlate",
-]

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from marl_common import atomic_write, parse_yaml, read_text, suggest
+from marl_common import parse_yaml, read_text, suggest, write_text
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -161,5 +161,4 @@ class Assignment:
             text = json.dumps(self.to_dict(), indent=2) + "\n"
         else:
             text = yaml.safe_dump(self.to_dict(), sort_keys=False, default_flow_style=None)
-        with atomic_write(path) as draft:
-            draft.write_text(text, encoding="utf-8")
+        write_text(path, text)

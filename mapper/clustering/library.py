@@ -22,7 +22,7 @@ from cost_models import Accelerator
 from layers import Layer
 from mapper.clustering.assignment import Assignment, AssignmentError
 from mapper.clustering.tree import ClusterTree
-from marl_common import atomic_write
+from marl_common import write_text
 
 _KIND_APART = 8.0
 _LIMITS_APART = 4.0
@@ -121,10 +121,7 @@ def write(
         "names": list(tree.names),
         "links": [[int(a), int(b), round(float(d), 4), int(n)] for a, b, d, n in tree.links],
     }
-    with atomic_write(path) as draft:
-        draft.write_text(
-            yaml.safe_dump(data, sort_keys=False, default_flow_style=None), encoding="utf-8"
-        )
+    write_text(path, yaml.safe_dump(data, sort_keys=False, default_flow_style=None))
 
 
 def is_limited(accelerator: Accelerator) -> bool:

@@ -10,6 +10,7 @@ from mapper.commands import completion
 from mapper.commands.options import OptionError, chip_of
 from mapper.commands.problem_options import PathSets
 from marl_common import AsJson, takes_records
+from marl_runs import Column, print_json, print_rows
 
 UNLIMITED = "unlimited"
 
@@ -40,7 +41,6 @@ def list_accelerators(
     they hold, and how they fan out.
     """
     from cost_models import accelerator_template
-    from marl_runs import print_json
 
     sets = paths.sets
     if levels and not template:
@@ -64,7 +64,6 @@ def list_accelerators(
 
 def _show(name: str, sets: tuple[str, ...], as_json: bool) -> None:
     from cost_models import Accelerator, hierarchy
-    from marl_runs import print_json
 
     chip = chip_of(name, sets)
     chain = chip.to_levels() if isinstance(chip, Accelerator) else chip
@@ -79,7 +78,6 @@ def _show(name: str, sets: tuple[str, ...], as_json: bool) -> None:
 def print_accelerators() -> None:
     """Print the accelerators that have a name."""
     from cost_models import CHAINS, PRESETS
-    from marl_runs import Column, print_rows
 
     print_rows(
         "Accelerators",

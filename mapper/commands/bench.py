@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mapper.commands import completion
-from mapper.commands.options import OptionError
+from mapper.commands.options import check_file
 from mapper.commands.work_options import WorkOptions
-from mapper.results.output import check_writable
 from marl_common import takes_records
+from marl_runs import go_on_with, print_rows, tell
 
 if TYPE_CHECKING:
     from mapper.compare.plan import Method
@@ -56,13 +56,11 @@ def bench(
     from mapper.bench.bench_file import write_file
     from mapper.bench.bench_plan import StoppedError, do_bench
     from mapper.bench.bench_table import table_rows
-    from marl_runs import Store, go_on_with, print_rows, tell
+    from marl_runs import Store
 
     methods = _methods([searcher, *(beside.split(",") if beside != "none" else [])])
     if out is not None:
-        if out.is_dir():
-            raise OptionError(f"--out {out}: is a folder; expected a file's name")
-        check_writable(out.parent, "--out")
+        check_file("--out", out)
     number = 1 if quick else seeds
     with Store.open(work.store) as opened:
         try:

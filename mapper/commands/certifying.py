@@ -5,27 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import baselines
+from baselines import Proof
+from cost_models import Chain, ChainMapping, mapping_from
+from mapper.certificate.certificate_file import Certificate, CertificateError, write_certificate
+from mapper.certificate.kept_certificate import KeptCertificate, write_kept
+from mapper.certificate.kept_making import Proved, make_kept
+from mapper.certificate.making import make_certificate
+from mapper.certificate.network_certificate import NetworkCertificate, combine, write_network
+from mapper.commands.proof_options import ProofOptions
+from mapper.explaining.standing import Standing, standing_kept
+from mapper.search.found import Found
+from mapper.search.network_runs import ShapeResult
+from mapper.search.problem_spec import ProblemSpec
+from mapper.staying.kept_network import KeptNetwork
 from marl_runs import tell
-
-if TYPE_CHECKING:
-    from baselines import Proof
-    from mapper.certificate import Certificate, KeptCertificate, NetworkCertificate, Proved
-    from mapper.commands.proof_options import After
-    from mapper.explaining.standing import Standing
-    from mapper.search.found import Found
-    from mapper.search.network_runs import ShapeResult
-    from mapper.search.problem_spec import ProblemSpec
-    from mapper.staying.kept_network import KeptNetwork
 
 CHECK = "check it with mapper validate --certificate"
 
 
-def certify_layer(found: Found, standing: Standing | None, path: Path, after: After) -> None:
+def certify_layer(found: Found, standing: Standing | None, path: Path, after: ProofOptions) -> None:
     """Write the certificate of a layer; nothing after Ctrl-C."""
-    from mapper.certificate import CertificateError, write_certificate
-
     if found.interrupted or (standing is not None and standing.status == "interrupted"):
         tell(f"{path} is not written: Ctrl-C ended the proof")
         return
@@ -41,11 +43,10 @@ def certify_layer(found: Found, standing: Standing | None, path: Path, after: Af
     tell(f"wrote {path} ({path.stat().st_size:,} B); {CHECK}")
 
 
-def certify_network(network: str, results: Sequence[ShapeResult], path: Path, after: After) -> None:
+def certify_network(
+    network: str, results: Sequence[ShapeResult], path: Path, after: ProofOptions
+) -> None:
     """Write the certificate of a network; nothing where a shape has no mapping."""
-    from mapper.certificate import combine, write_network
-    from mapper.explaining.standing import standing_kept
-
     parts = []
     for result in results:
         found = result.found
@@ -64,8 +65,6 @@ def certify_network(network: str, results: Sequence[ShapeResult], path: Path, af
 
 def certify_kept(kept: KeptNetwork, spec: ProblemSpec, proved: Proved, path: Path) -> None:
     """Write the certificate of a network whose tensors may stay."""
-    from mapper.certificate import make_kept, write_kept
-
     try:
         whole = make_kept(kept, spec, proved, proven_again)
     except KeyboardInterrupt:
@@ -77,15 +76,12 @@ def certify_kept(kept: KeptNetwork, spec: ProblemSpec, proved: Proved, path: Pat
 
 def proven_again(spec: ProblemSpec, result: Mapping[str, Any]) -> Proof:
     """A proof from what it told: on a chip of two levels done once more, so that it is recorded."""
-    from baselines import Proof, prove
-    from cost_models import Chain, mapping_from
-
     start = None if result["mapping"] is None else mapping_from(result["mapping"])
     value = math.inf if start is None else result["best_value"]
     if isinstance(spec.accelerator, Chain):
         return Proof(start, value, result["bound"], result["status"])
     gap = value / result["bound"] - 1 if start and result["bound"] else 0.0
-    return prove(spec.build(), start=start, gap=gap, record=True)
+    return baselines.prove(spec.build(), start=start, gap=gap, record=True)
 
 
 def _wrote(path: Path, whole: NetworkCertificate | KeptCertificate) -> str:
@@ -95,16 +91,15 @@ def _wrote(path: Path, whole: NetworkCertificate | KeptCertificate) -> str:
     )
 
 
-def _certificate(found: Found, standing: Standing | None, after: After) -> Certificate:
+def _certificate(found: Found, standing: Standing | None, after: ProofOptions) -> Certificate:
     """Prove the best value known once more, so that its tree is recorded."""
-    from baselines import Proof, prove
-    from cost_models import ChainMapping
-    from mapper.certificate import make_certificate
-
     better = None if standing is None else standing.mapping
     start = better or (None if found.best is None else found.best[0])
     if standing is not None and isinstance(start, ChainMapping):  # it needs the bound alone
         proof = Proof(start, standing.value, standing.bound, "boxes")
     else:
-        proof = prove(found.problem, start=start, gap=after.gap, timeout=after.timeout, record=True)
+        gap = after.gap or 0.0
+        proof = baselines.prove(
+            found.problem, start=start, gap=gap, timeout=after.timeout, record=True
+        )
     return make_certificate(found.run.problem, proof)

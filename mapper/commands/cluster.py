@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands import completion
-from mapper.commands.options import LayerOption, ObjectiveOption, OptionError
+from mapper.commands.options import LayerOption, ObjectiveOption, OptionError, check_word
 from mapper.commands.problem_options import NamedChip, NamedModel, WholeSpace
 from mapper.results.output import check_writable
-from marl_common import LARGEST_SEED, option, suggest, takes_records
+from marl_common import LARGEST_SEED, option, takes_records
 from marl_runs import Column, print_rows, save_figure, say, tell
 
 if TYPE_CHECKING:
     from maestro_env import Problem
-    from mapper.clustering import Assignment, ClusterTree, Correlation, Dataset
+    from mapper.clustering.assignment import Assignment
+    from mapper.clustering.correlation import Correlation
+    from mapper.clustering.dataset import Dataset
+    from mapper.clustering.tree import ClusterTree
 
 
 MOST_DATASET = 100_000_000
@@ -70,11 +73,7 @@ class TreeOptions:
         from mapper.clustering.tree import LINKAGES, METRICS, check_tree_options
 
         for name, known in (("correlation", METHODS), ("linkage", LINKAGES), ("metric", METRICS)):
-            given = getattr(self, name)
-            if given not in known:
-                raise OptionError(
-                    f"--{name}: got {given!r}, expected {', '.join(known)}.{suggest(given, known)}"
-                )
+            check_word(f"--{name}", getattr(self, name), known)
         check_tree_options(self.linkage, self.metric, self.reward)
 
     def how(self) -> dict[str, Any]:
@@ -160,8 +159,8 @@ def _data(problem: Problem, dataset: Path | None, sampling: SampleOptions) -> Da
 
 def _tree(data: Dataset, top: float, options: TreeOptions) -> tuple[Correlation, ClusterTree]:
     """How the parameters of the best samples depend on each other, and the tree of it."""
-    from mapper.clustering import cluster as build_tree
-    from mapper.clustering import correlate
+    from mapper.clustering.correlation import correlate
+    from mapper.clustering.tree import cluster as build_tree
 
     best, values = data.best_with_values(top)
     reward = values if options.reward else None

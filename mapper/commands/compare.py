@@ -14,13 +14,13 @@ from mapper.commands.options import (
     MOST_SAMPLES,
     MOST_SEEDS,
     TARGET_HELP,
-    OptionError,
+    check_word,
     checked_target,
 )
 from mapper.commands.problem_options import ModelledChip, SpaceOptions
 from mapper.commands.work_options import RayWork
 from mapper.results.output import check_writable
-from marl_common import option, suggest, takes_records
+from marl_common import option, takes_records
 from marl_runs import go_on_with, tell
 
 if TYPE_CHECKING:
@@ -105,22 +105,17 @@ class TableOptions:
             OutputError: The folder of plots cannot be written to.
             ValueError: What draws them is missing.
         """
-        from mapper.compare import FORMATS
+        from mapper.compare.formats import FORMATS
         from marl_runs import new_figure
 
-        if self.format not in FORMATS:
-            raise OptionError(
-                f"--format: got {self.format!r}, expected {', '.join(FORMATS)}."
-                f"{suggest(self.format, list(FORMATS))}"
-            )
+        check_word("--format", self.format, FORMATS)
         if self.plots is not None:
             new_figure(1, 1)  # says before the searches that matplotlib is missing
             check_writable(self.plots, "--plots")
 
     def show(self, summaries: Sequence[Summary]) -> None:
         """Print tables and draw plots."""
-        from mapper.compare import FORMATS
-        from mapper.compare.formats import as_terminal
+        from mapper.compare.formats import FORMATS, as_terminal
 
         every = self.verbose and self.format == "table"
         print(as_terminal(summaries, every=True) if every else FORMATS[self.format](summaries))
@@ -156,8 +151,8 @@ def compare(
     The same command resumes: finished searches are kept in the store. Exit code 1 says that some
     cells of the table are missing.
     """
-    from mapper.compare import make_plan
     from mapper.compare.gap_proofs import prove_gaps
+    from mapper.compare.plan import make_plan
     from mapper.compare.run import run_plan, summarise
     from marl_runs import Store
 

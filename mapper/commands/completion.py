@@ -5,9 +5,11 @@ A completion that fails completes nothing: a shell has no place for errors.
 
 from __future__ import annotations
 
-import functools
+import importlib
 from collections.abc import Callable, Iterable
 
+import cost_models as models
+import layers as zoo
 from marl_common import plug_ins
 
 Names = Callable[[str], list[str]]
@@ -16,7 +18,6 @@ Names = Callable[[str], list[str]]
 def _quietly(names: Callable[[str], Iterable[str]]) -> Names:
     """Those of the names that begin like the word, none where they cannot be found."""
 
-    @functools.wraps(names)
     def complete(incomplete: str) -> list[str]:
         try:
             return [name for name in names(incomplete) if name.startswith(incomplete)]
@@ -29,7 +30,6 @@ def _quietly(names: Callable[[str], Iterable[str]]) -> Names:
 def _listed(names: Names) -> Names:
     """The same where names are joined by commas: the last one is completed."""
 
-    @functools.wraps(names)
     def complete(incomplete: str) -> list[str]:
         head, comma, last = incomplete.rpartition(",")
         return [f"{head}{comma}{name}" for name in names(last)]
@@ -37,68 +37,25 @@ def _listed(names: Names) -> Names:
     return complete
 
 
-@_quietly
-def layers(incomplete: str) -> Iterable[str]:
+def _layers(incomplete: str) -> Iterable[str]:
     """Names of the zoo's layers: of a network once it is clear which, else the networks."""
-    import layers
-
     network = incomplete.partition(".")[0]
-    known = [name for name in layers.networks() if name.startswith(incomplete) or name == network]
+    known = [name for name in zoo.networks() if name.startswith(incomplete) or name == network]
     if len(known) > 1:
         return [f"{name}." for name in known]
-    return [layer.name for name in known for layer in layers.network(name)]
+    return [layer.name for name in known for layer in zoo.network(name)]
 
 
-@_quietly
-def networks(incomplete: str) -> Iterable[str]:
-    """Names of the zoo's networks."""
-    import layers
-
-    return layers.networks()
+def _table(module: str, name: str) -> Names:
+    """Names in a table of a module, which is imported when a word is completed."""
+    return _quietly(lambda _: getattr(importlib.import_module(module), name))
 
 
-@_quietly
-def accelerators(incomplete: str) -> Iterable[str]:
-    """Names of the accelerators that are known."""
-    from cost_models import CHAINS, PRESETS
-
-    return [*PRESETS, *CHAINS]
-
-
-@_quietly
-def objectives(incomplete: str) -> Iterable[str]:
-    """Names of the objectives."""
-    from maestro_env import OBJECTIVES
-
-    return OBJECTIVES
-
-
-@_quietly
-def dataflows(incomplete: str) -> Iterable[str]:
-    """Names of dataflows."""
-    from maestro_env import DATAFLOWS
-
-    return DATAFLOWS
-
-
-@_quietly
-def methods(incomplete: str) -> Iterable[str]:
-    """Names of the searchers that are installed."""
-    return sorted(plug_ins("mapper.searchers"))
-
-
-@_quietly
-def cost_models(incomplete: str) -> Iterable[str]:
-    """Names of the cost models that are installed."""
-    return sorted(plug_ins("mapper.cost_models"))
-
-
-@_quietly
-def export_tools(incomplete: str) -> Iterable[str]:
-    """Tools that mappings are exported to."""
-    from mapper.export.export_files import TOOLS
-
-    return TOOLS
-
-
+layers = _quietly(_layers)
+networks = _quietly(lambda _: zoo.networks())
+accelerators = _quietly(lambda _: [*models.PRESETS, *models.CHAINS])
+objectives, dataflows = _table("maestro_env", "OBJECTIVES"), _table("maestro_env", "DATAFLOWS")
+methods = _quietly(lambda _: sorted(plug_ins("mapper.searchers")))
+cost_models = _quietly(lambda _: sorted(plug_ins("mapper.cost_models")))
+export_tools = _table("mapper.export.export_files", "TOOLS")
 layer_lists, objective_lists, method_lists = _listed(layers), _listed(objectives), _listed(methods)

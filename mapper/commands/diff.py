@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import cost_models
+import layers
 from mapper.commands.options import (
     ObjectiveOption,
     OptionalLayer,
@@ -85,8 +87,6 @@ def _model_of(searched: Sequence[ExportSource], second: Path) -> CostModel | Non
     Raises:
         OptionError: They have two.
     """
-    from cost_models import RetiredOptionError, load
-
     models = [(source.cost_model, source.cost_model_options) for source in searched]
     if not models:
         return None
@@ -97,10 +97,10 @@ def _model_of(searched: Sequence[ExportSource], second: Path) -> CostModel | Non
             f"the same, or --layer with {second}/mapping.yaml"
         )
     try:
-        return load(name, **options)
-    except RetiredOptionError as error:
+        return cost_models.load(name, **options)
+    except cost_models.RetiredOptionError as error:
         tell(f"warning: {error}; priced by {name}'s defaults")
-        return load(name)
+        return cost_models.load(name)
 
 
 def _source(path: Path, layer: str | None, accelerator: str) -> ExportSource:
@@ -110,8 +110,6 @@ def _source(path: Path, layer: str | None, accelerator: str) -> ExportSource:
         OptionError: A mapping's file stands without a layer.
         ValueError: It cannot be read.
     """
-    import layers
-    from cost_models import load_chip
     from mapper.export.export_source import ExportSource, of_folder
     from mapper.results.result_files import chip_of_mapping, read_any_mapping
 
@@ -120,5 +118,5 @@ def _source(path: Path, layer: str | None, accelerator: str) -> ExportSource:
     mapping = read_any_mapping(path)
     if layer is None:
         raise OptionError(f"{path}: a mapping as YAML needs --layer, such as --layer mobilenetv2.2")
-    chip = chip_of_mapping(load_chip(accelerator), mapping)
+    chip = chip_of_mapping(cost_models.load_chip(accelerator), mapping)
     return ExportSource(layers.parse(layer), chip, mapping)

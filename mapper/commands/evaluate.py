@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+import cost_models
+import layers
 from mapper.commands import completion
 from mapper.commands.evaluated_files import EvaluatedFiles
 from mapper.commands.options import OptionError
@@ -83,15 +85,14 @@ def evaluate(
 
 
 def _models(name: str, no_guard: bool) -> dict[str, CostModel]:
-    import cost_models
 
+    options = {"guard": False} if no_guard else {}
     if name != "all":
-        options = {"guard": False} if no_guard else {}
         return {name: cost_models.load(name, **options)}
     models = {}
     for known in cost_models.names():
         try:
-            models[known] = cost_models.load(known, **({"guard": False} if no_guard else {}))
+            models[known] = cost_models.load(known, **options)
         except cost_models.CostModelError as error:
             if no_guard and "guard" in str(error):
                 models[known] = cost_models.load(known)
@@ -107,15 +108,13 @@ def _evaluated(pair: Pair, chip: Chip, models: dict[str, CostModel]) -> dict[str
         MappingError: It is no mapping of the chip.
         CostModelError: A single model cannot take the layer.
     """
-    from cost_models import CostModelError, check_depth
-
     layer, mapping = pair
     costs = {}
     for name, model in models.items():
         try:
-            check_depth(model, chip)
+            cost_models.check_depth(model, chip)
             costs[name] = model.evaluate(layer, chip, mapping)  # type: ignore[arg-type]
-        except CostModelError as error:
+        except cost_models.CostModelError as error:
             if len(models) == 1:
                 raise
             tell(f"{name} is left out: {error}")
@@ -123,7 +122,6 @@ def _evaluated(pair: Pair, chip: Chip, models: dict[str, CostModel]) -> dict[str
 
 
 def _print_json(results: list[tuple[Pair, dict[str, Cost]]], chip: Chip) -> None:
-    import layers
     from mapper.show.cost import cost_values
 
     rows = []
@@ -144,34 +142,28 @@ def _comparison_values(
     layer: Layer, mapping: Given, chip: Chip, costs: dict[str, Cost]
 ) -> dict[str, Any]:
     """Where and why MAESTRO differs, where both models were asked for."""
-    from cost_models import Chain, ChainMapping, compare
-
     if not {"exact", "maestro"} <= costs.keys():
         return {}
-    assert not isinstance(chip, Chain)
-    assert not isinstance(mapping, ChainMapping)
-    found = compare(layer, chip, mapping, {})
+    assert not isinstance(chip, cost_models.Chain)
+    assert not isinstance(mapping, cost_models.ChainMapping)
+    found = cost_models.compare(layer, chip, mapping, {})
     return {
-        "differences": [
-            {"figure": item.figure, "exact": item.exact, "maestro": item.maestro}
-            for item in found.differences
-        ],
+        "differences": [asdict(item) for item in found.differences],
         "causes": [
-            {"number": cause.number, "title": cause.title, "why": cause.why}
+            {name: getattr(cause, name) for name in ("number", "title", "why")}
             for cause in found.causes
         ],
     }
 
 
 def _mapping_values(layer: Layer, mapping: Given) -> dict[str, Any]:
-    from cost_models import ChainMapping, Mapping, MappingError
 
-    if isinstance(mapping, ChainMapping):
+    if isinstance(mapping, cost_models.ChainMapping):
         return {"mapping": mapping.to_dict(), "dataflow": None}
-    if isinstance(mapping, Mapping):
+    if isinstance(mapping, cost_models.Mapping):
         try:
             dataflow = str(mapping.dataflow(layer))
-        except MappingError:  # MAESTRO has no words for it
+        except cost_models.MappingError:  # MAESTRO has no words for it
             dataflow = None
         return {"mapping": mapping.to_dict(), "dataflow": dataflow}
     return {"mapping": None, "dataflow": str(mapping)}
@@ -180,75 +172,60 @@ def _mapping_values(layer: Layer, mapping: Given) -> dict[str, Any]:
 def _print_one(
     pair: Pair, costs: dict[str, Cost], chip: Chip, models: dict[str, CostModel]
 ) -> None:
-    import layers
-    from cost_models import Chain, ChainMapping, loop_nest
     from mapper.show.cost import bounds_of, print_costs, print_infeasible
     from mapper.show.limits import what_limits
     from mapper.show.speed import speed_lines
 
     layer, given = pair
     say(f"Layer {layer.name}: {layers.inline(layer)}, {layer.macs:,} MACs\n")
-    if isinstance(chip, Chain) or isinstance(given, ChainMapping):
+    if isinstance(chip, cost_models.Chain) or isinstance(given, cost_models.ChainMapping):
         _print_chain(layer, given, costs, chip)
         return
     mapping = _as_mapping(layer, given)
     if mapping is not given:
         say(f"{given}\n")
     if mapping is not None:
-        print(f"{loop_nest(mapping, layer, chip.num_pes)}\n")
+        print(f"{cost_models.loop_nest(mapping, layer, chip.num_pes)}\n")
     feasible = {name: cost for name, cost in costs.items() if cost.feasible}
-    title = f"Cost on {_shown_chip(chip)}"
+    limits = (f"{key}={'none' if v is None else v}" for key, v in chip.to_dict().items())
+    title = f"Cost on {', '.join(limits)}"
     if len(costs) == len(feasible) == 1:
         ((name, cost),) = feasible.items()
         print_costs(feasible, title, bounds_of(models[name], layer, chip, mapping))
         print()
-        for line in what_limits(cost, layer, chip, mapping):
-            say(line)
-        for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
-            say(line)
+        say("\n".join(what_limits(cost, layer, chip, mapping)))
+        say("\n".join(speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs)))
     elif feasible:
         print_costs(feasible, title)
     print_infeasible(costs)
     if {"exact", "maestro"} <= costs.keys():
-        from cost_models import compare
-
         print()
-        for line in compare(layer, chip, given, {}).lines():
-            say(line)
+        say("\n".join(cost_models.compare(layer, chip, given, {}).lines()))
 
 
 def _print_chain(layer: Layer, given: Given, costs: dict[str, Cost], chip: Chip) -> None:
-    from cost_models import Chain, ChainMapping, hierarchy, nest_of_loops
     from mapper.show.chain import print_chain_details
     from mapper.show.cost import print_infeasible
     from mapper.show.speed import speed_lines
 
-    assert isinstance(chip, Chain)
-    assert isinstance(given, ChainMapping)
+    assert isinstance(chip, cost_models.Chain)
+    assert isinstance(given, cost_models.ChainMapping)
     feasible = {name: cost for name, cost in costs.items() if cost.feasible}
     for number, (name, cost) in enumerate(feasible.items()):
         if len(feasible) > 1:
             say(f"\nCost model {name}\n" if number else f"Cost model {name}\n")
-        print(f"{hierarchy(chip)}\n")
-        print(f"{nest_of_loops(given.loops(layer, chip))}\n")
+        print(f"{cost_models.hierarchy(chip)}\n")
+        print(f"{cost_models.nest_of_loops(given.loops(layer, chip))}\n")
         print_chain_details(chip, cost, -(-layer.macs // chip.peak_macs_per_cycle))
-        for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
-            say(line)
+        say("\n".join(speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs)))
     print_infeasible(costs)
 
 
 def _as_mapping(layer: Layer, given: Mapping | Dataflow) -> Mapping | None:
     """The mapping that directives stand for; they need not be a two-level one."""
-    from cost_models import InfeasibleError, Mapping
-
-    if isinstance(given, Mapping):
+    if isinstance(given, cost_models.Mapping):
         return given
     try:
-        return Mapping.from_dataflow(given, layer)
-    except InfeasibleError:
+        return cost_models.Mapping.from_dataflow(given, layer)
+    except cost_models.InfeasibleError:
         return None
-
-
-def _shown_chip(chip: Accelerator) -> str:
-    limits = (f"{key}={'none' if v is None else v}" for key, v in chip.to_dict().items())
-    return ", ".join(limits)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import layers
+from mapper.fusing.answer_file import AnswerError, read_answer
+from mapper.fusing.network_answer import NetworkAnswer
+from mapper.show.kept_table import print_evaluated
+from mapper.staying.network_result import NetworkResult
 from marl_runs import print_json
-
-if TYPE_CHECKING:
-    from mapper.staying.network_result import NetworkResult
 
 
 def evaluate_network(path: Path, model: str, as_json: bool) -> None:
@@ -18,11 +20,6 @@ def evaluate_network(path: Path, model: str, as_json: bool) -> None:
         AnswerError: It is not what its mappings cost.
         ValueError: The network, the chip or an option cannot be.
     """
-    import layers
-    from mapper.fusing.answer_file import AnswerError, read_answer
-    from mapper.fusing.network_answer import NetworkAnswer
-    from mapper.show.kept_table import print_evaluated
-
     answer = read_answer(path)
     graph = layers.graph_of(answer.network)
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import layers
 from mapper.commands import completion
 from mapper.commands.options import OptionError, leave_out
 from marl_common import option, read_text
@@ -44,7 +45,6 @@ class EvaluatedFiles:
         Raises:
             OptionError: A mapping lacks its layer, or there are two.
         """
-        import layers
         from mapper.results.result_files import read_any_mapping
 
         if (self.mapping is None) == (self.dataflow is None):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import cost_models
+import layers
 from mapper.commands import completion
 from mapper.commands.explore_options import (
     DesignOptions,
@@ -21,12 +23,11 @@ from mapper.commands.problem_options import ModelledChip
 from mapper.commands.stay_options import StayOptions
 from mapper.commands.work_options import RayWork
 from marl_common import suggest, takes_records
-from marl_runs import go_on_with, tell
+from marl_runs import check_ray_address, go_on_with, tell
 
 if TYPE_CHECKING:
     from mapper.explore.design_space import DesignSpace
-    from mapper.explore.exploration import Exploration, ExplorePlan, RunAll
-    from marl_runs import Store
+    from mapper.explore.exploration import Exploration, ExplorePlan
 
 DRAWN = 1_000
 """Designs that NSGA-II tries of more than all can be tried of, where nothing is said."""
@@ -72,7 +73,6 @@ def explore(
         return
     from mapper.explore.design_space import DesignSpace
     from mapper.explore.exploration import NoDesignError
-    from marl_runs import check_ray_address
 
     plan = _plan(network, designs, chip.model(), judging)
     priced = _wires_priced(judging.wires, plan)
@@ -103,7 +103,6 @@ def _plan(
     Raises:
         ValueError: An option's, layer's or cost model's error.
     """
-    import cost_models
     from mapper.explore.design_figures import objectives_of
     from mapper.explore.design_run import Workload
     from mapper.explore.exploration import ExplorePlan, check_area
@@ -134,27 +133,19 @@ def _with_stay(plan: ExplorePlan, space: DesignSpace, stay: StayOptions) -> Expl
     """The same with tensors that may stay in L2, where they may.
 
     Raises:
-        OptionError: The options mean nothing of designs.
-        ValueError: See :func:`_kept`.
+        OptionError: The options mean nothing of designs, or another one proposes mappings, or
+            limits a proof.
+        ValueError: The network has no edges, or a chip, model or objective cannot be.
     """
     stay.check_words()
     if stay.fuse == "tiles":
         raise OptionError("--fuse tiles: fuses layers of one chip, expected none or keep")
     if stay.counted and stay.fuse == "none":
         raise OptionError("--passes counted: layers are mapped alone; give --fuse keep")
-    return _kept(plan, space, counted=stay.counted) if stay.fuse == "keep" else plan
-
-
-def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePlan:
-    """The same with tensors that may stay in L2.
-
-    Raises:
-        OptionError: An option is given that proposes mappings, or limits a proof.
-        ValueError: The network has no edges, or a chip, model or objective cannot be.
-    """
+    if stay.fuse == "none":
+        return plan
     from dataclasses import fields, replace
 
-    import layers
     from mapper.explore.exploration import ExplorePlan
     from mapper.explore.kept_design import KeptWorkload
     from mapper.staying.kept_network import check_keep
@@ -165,7 +156,7 @@ def _kept(plan: ExplorePlan, space: DesignSpace, *, counted: bool) -> ExplorePla
             raise OptionError(f"--fuse keep: takes no --{name}; leave it out")
     options = plan.workload.cost_model_options
     check_keep(space.base, plan.workload.cost_model, options, plan.aims[0])
-    kept = KeptWorkload(layers.graph_of(plan.network), options, counted, plan.gap)
+    kept = KeptWorkload(layers.graph_of(plan.network), options, stay.counted, plan.gap)
     return replace(plan, kept=kept)
 
 
@@ -175,13 +166,11 @@ def _wires_priced(wires: str, plan: ExplorePlan) -> bool:
     Raises:
         OptionError: It is neither on nor off.
     """
-    from cost_models import capabilities_of
-
     if wires not in ("on", "off"):
         raise OptionError(
             f"--wires: got {wires!r}, expected on or off.{suggest(wires, ('on', 'off'))}"
         )
-    return wires == "on" and "area_um2" in capabilities_of(plan.workload.model()).needs
+    return wires == "on" and "area_um2" in cost_models.capabilities_of(plan.workload.model()).needs
 
 
 def _begun(
@@ -194,10 +183,9 @@ def _begun(
         CostModelError: The cost model knows no lists of levels.
         NoDesignError: None meets the limit on area.
     """
-    from cost_models import check_depth
     from mapper.explore.exploration import Exploration
 
-    check_depth(plan.workload.model(), space.base)
+    cost_models.check_depth(plan.workload.model(), space.base)
     if how == "nsga2":
         space.design(0)
         return None
@@ -234,6 +222,9 @@ def _done(
     as_json: bool,
 ) -> Exploration | None:
     """The finished exploration; None where the person asked to stop."""
+    from mapper.explore.exploration import Exploration
+    from mapper.explore.exploration import explore as explore_all
+    from mapper.explore.generations import draw_generations
     from marl_runs import SilentReporter, Store, ray_session, run_all
 
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
@@ -247,24 +238,9 @@ def _done(
             ray_address=work.ray_address,
             reporter=quiet,
         )
-        return _explored(plan, space, begun, designs, opened, run)
-
-
-def _explored(
-    plan: ExplorePlan,
-    space: DesignSpace,
-    begun: Exploration | None,
-    designs: int | None,
-    store: Store,
-    run: RunAll,
-) -> Exploration | None:
-    """The finished exploration; None where the person asked to stop."""
-    from mapper.explore.exploration import Exploration, explore
-    from mapper.explore.generations import draw_generations
-
-    if begun is None:
-        drawn = draw_generations(plan, space, designs or DRAWN, store, run)
-        if drawn is None:
-            return None
-        begun = Exploration.of(plan, drawn)
-    return None if explore(begun, store, run).stopped else begun
+        if begun is None:
+            drawn = draw_generations(plan, space, designs or DRAWN, opened, run)
+            if drawn is None:
+                return None
+            begun = Exploration.of(plan, drawn)
+        return None if explore_all(begun, opened, run).stopped else begun

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import typer
 
+import layers
+from layers import NetworkGraph
 from mapper.commands.explore_options import FrontOptions, JudgingOptions, SearchedDesigns
 from mapper.commands.options import OptionError
+from mapper.commands.problem_options import ModelledChip
+from mapper.commands.work_options import RayWork
+from mapper.explore.traffic_curve import (
+    SCHEDULES,
+    CurvePoint,
+    bounding_chip,
+    draw_curve,
+    traffic_curve,
+    write_curve,
+)
+from mapper.staying.kept_figures import proven
+from mapper.staying.kept_network import stored_proofs
+from mapper.staying.network_result import NetworkStoppedError
 from marl_runs import Column, SilentReporter, Store, go_on_with, print_json, print_rows, tell
-
-if TYPE_CHECKING:
-    from layers import NetworkGraph
-    from mapper.commands.problem_options import ModelledChip
-    from mapper.commands.work_options import RayWork
-    from mapper.explore.traffic_curve import CurvePoint
 
 
 def check_bound(
@@ -67,10 +75,6 @@ def explore_bound(
     Raises:
         ValueError: The network or the chip cannot be.
     """
-    from mapper.explore.traffic_curve import bounding_chip, draw_curve, traffic_curve, write_curve
-    from mapper.staying.kept_network import stored_proofs
-    from mapper.staying.network_result import NetworkStoppedError
-
     graph, loaded = _graph(network), chip.chip()
     bounding_chip(loaded, capacities[0])
     files.check()
@@ -99,8 +103,6 @@ def explore_bound(
 
 def _graph(network: str) -> NetworkGraph:
     """A network, or a layer as one of a single node."""
-    import layers
-
     try:
         return layers.graph_of(network)
     except layers.LayerError as error:
@@ -115,8 +117,6 @@ def _graph(network: str) -> NetworkGraph:
 
 
 def _print(network: str, points: list[CurvePoint]) -> None:
-    from mapper.explore.traffic_curve import SCHEDULES
-    from mapper.staying.kept_figures import proven
 
     rows = [
         {

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mapper.commands.options import OptionError, picture_file
+from mapper.commands.options import OptionError, check_word, picture_file
 from mapper.commands.stay_options import StayOptions
 from mapper.results.output import check_writable
-from marl_common import LARGEST_SEED, option, suggest
-from marl_runs import tell
+from marl_common import LARGEST_SEED, option
+from marl_runs import print_json, tell
 
 if TYPE_CHECKING:
     from mapper.explore.design_ranges import Value
@@ -132,10 +132,7 @@ class DrawOptions:
             if designs is None:
                 return "all" if space.size <= GRID else "nsga2"
             return "uniform" if designs < space.size else "all"
-        if draw not in DRAWS:
-            raise OptionError(
-                f"--draw: got {draw!r}, expected one of {', '.join(DRAWS)}.{suggest(draw, DRAWS)}"
-            )
+        check_word("--draw", draw, DRAWS, "one of ")
         if draw == "uniform" and designs is None:
             raise OptionError("--draw uniform: how many? Give --designs N")
         if draw == "all" and designs is not None and designs < space.size:
@@ -233,7 +230,6 @@ class FrontOptions:
         from mapper.explore.front_plot import write_plot
         from mapper.report.explore_page import write_page
         from mapper.show.front_table import notes_of, print_exploration
-        from marl_runs import print_json
 
         if self.as_json:
             priced = prices_wires(done.designs[0].chip)

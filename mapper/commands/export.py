@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import layers
 from mapper.commands import completion
 from mapper.commands.options import OptionError, leave_out
 from mapper.commands.problem_options import MaybeLayer, NamedChip
-from mapper.commands.search_kept import RESULT
+from mapper.commands.stay_options import RESULT
 from mapper.commands.work_options import StoreOption
 from mapper.results.output import check_writable
 from marl_common import option, takes_records
+from marl_runs import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +91,6 @@ def export(
 ) -> None:
     """Write a mapping as a program, or with its accelerator and layer as another tool's files."""
     from mapper.export.export_files import check_tool, files_for, write_files
-    from marl_runs import tell
 
     check_tool(target.to)
     if source is not None and (source / RESULT).is_file():
@@ -115,7 +116,6 @@ def _export_groups(
     from mapper.export.export_files import write_files
     from mapper.export.fused_source import group_files, groups_of_answer
     from mapper.export.loop_nest import ExportError
-    from marl_runs import tell
 
     if others.count(None) != len(others):
         raise OptionError(f"{folder} is a network's answer; expected no other source beside it")
@@ -148,7 +148,6 @@ def _source(
         OptionError: It is said in no way, or in two.
         ValueError: It cannot be read.
     """
-    import layers
     from cost_models import load_chip
     from mapper.export.export_source import ExportSource, of_folder, of_run
     from mapper.results.result_files import chip_of_mapping, read_any_mapping

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import layers
 from mapper.commands.pass_options import PassOptions
 from marl_common import AsJson, takes_records
+from marl_runs import print_json
 
 if TYPE_CHECKING:
     from layers import Imported
@@ -36,9 +38,6 @@ def import_model(
     as_json: AsJson = False,
 ) -> None:
     """Read a model's layers, and say what was skipped and what cannot be mapped."""
-    import layers
-    from marl_runs import print_json
-
     if out is not None and out.suffix.lower() not in (".yaml", ".yml"):
         raise layers.ImportingError(f"--out {out}: expected a name ending in .yaml")
     axes = _axes(shape or [])
@@ -82,7 +81,6 @@ def _axes(given: list[str]) -> dict[str, int]:
 
 
 def _summary(found: Imported) -> dict[str, Any]:
-    import layers
 
     return {
         "layers": [layers.to_fields(layer) for layer in found.layers],
@@ -95,7 +93,6 @@ def _summary(found: Imported) -> dict[str, Any]:
 
 
 def _print(model: Path, found: Imported) -> None:
-    import layers
     from mapper.show.language import language_lines
 
     kinds = Counter(layer.kind.lower() for layer in found.layers)

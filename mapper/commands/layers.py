@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import layers
 from mapper.commands import completion
-from marl_common import AsJson, atomic_write
+from marl_common import AsJson, write_text
+from marl_runs import print_json
 
 if TYPE_CHECKING:
     from layers import Layer
@@ -36,10 +38,8 @@ def list_layers(
     as_json: AsJson = False,
 ) -> None:
     """List the networks of the zoo, or the layers of one."""
-    import layers
     from mapper.show.language import language_lines
     from mapper.show.layer_tables import print_layers, print_networks
-    from marl_runs import print_json
 
     if graph or out is not None:
         _show_graph(network, distinct, graph, out, as_json)
@@ -68,10 +68,8 @@ def _show_graph(
     network: str | None, distinct: bool, graph: bool, out: Path | None, as_json: bool
 ) -> None:
     """Print a network's nodes, or draw them."""
-    import layers
     from mapper.commands.options import OptionError
     from mapper.show.graph_drawing import graph_rows, graph_svg, print_graph
-    from marl_runs import print_json
 
     if not graph:
         raise OptionError(f"--out {out}: draws a graph; expected --graph with it")
@@ -82,8 +80,7 @@ def _show_graph(
         raise OptionError(f"--out {out}: expected a name ending in .svg")
     found = layers.graph_of(network)
     if out is not None:
-        with atomic_write(out) as draft:
-            draft.write_text(graph_svg(network, found), encoding="utf-8")
+        write_text(out, graph_svg(network, found))
         typer.echo(f"wrote {out}", err=True)
     if as_json:
         print_json(graph_rows(found))
@@ -92,7 +89,6 @@ def _show_graph(
 
 
 def _network_row(name: str) -> dict[str, Any]:
-    import layers
 
     found = layers.network(name)
     return {

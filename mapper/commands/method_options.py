@@ -8,6 +8,7 @@ from typing import Any
 from mapper.commands import completion
 from mapper.commands.options import MOST_SAMPLES, OptionError, pairs_of
 from marl_common import option
+from marl_runs import check_ray_address
 
 MARL = ("marl", "marl-rllib")
 """Methods that have agents."""
@@ -110,8 +111,6 @@ class MethodOptions:
             OptionError: The search does not run on Ray.
             RayConnectionError: The address is none.
         """
-        from marl_runs import check_ray_address
-
         on_ray = self.method in (None, "marl") and self.learner == "rllib"
         if self.method != "marl-rllib" and not on_ray:
             raise OptionError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import layers
 from mapper.commands import completion
 from mapper.commands.options import OptionError
 from mapper.commands.pass_options import PassOptions
@@ -47,8 +48,6 @@ class NetworkOptions(StayOptions, PassOptions, NetworkOption):
 
     def named(self) -> str | None:
         """The network with its forward pass; None where a layer is searched."""
-        import layers
-
         if self.network is None:
             return None
         return layers.in_pass(self.network, self.tokens, self.cache, self.batch)

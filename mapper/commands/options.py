@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import cost_models
 from mapper.commands import completion
 from mapper.results.output import check_writable
 from marl_common import LARGEST_SEED, suggest
@@ -74,8 +75,32 @@ def leave_out(others: Mapping[str, object], beside: str) -> None:
             raise OptionError(f"{beside}; leave {name} out")
 
 
-def checked_target(target: float) -> float:
-    """The ratio to the best value that counts as arrived.
+def check_word(flag: str, given: str, known: Iterable[str], what: str = "") -> None:
+    """Refuse a word that an option does not know; `what` stands before the known ones.
+
+    Raises:
+        OptionError: It is none of them.
+    """
+    names = list(known)
+    if given not in names:
+        hint = suggest(given, names)
+        raise OptionError(f"{flag}: got {given!r}, expected {what}{', '.join(names)}.{hint}")
+
+
+def check_file(flag: str, path: Path) -> None:
+    """Check that a file can be written, before anything is done for it.
+
+    Raises:
+        OptionError: It is a folder.
+        OutputError: Its folder cannot be written to.
+    """
+    if path.is_dir():
+        raise OptionError(f"{flag} {path}: is a folder; expected a file's name")
+    check_writable(path.parent, flag)
+
+
+def checked_target(target: float) -> None:
+    """Check the ratio to the best value that counts as arrived.
 
     Raises:
         OptionError: It is below 1, infinite or not a number.
@@ -84,21 +109,17 @@ def checked_target(target: float) -> float:
         raise OptionError(
             f"--target: got {target:g}, expected a number of at least 1, such as 1.05"
         )
-    return target
 
 
-def picture_file(flag: str, path: Path) -> Path:
-    """The file of a picture, checked before anything is computed for it.
+def picture_file(flag: str, path: Path) -> None:
+    """Check the file of a picture, before anything is computed for it.
 
     Raises:
         OptionError: Its ending is no picture's, or its folder cannot be written to.
     """
     if path.suffix.lower() not in PICTURES:
         raise OptionError(f"{flag} {path}: expected a name that ends in {', '.join(PICTURES)}")
-    if path.is_dir():
-        raise OptionError(f"{flag} {path}: is a folder; expected a file's name")
-    check_writable(path.parent, flag)
-    return path
+    check_file(flag, path)
 
 
 def chip_of(
@@ -118,19 +139,19 @@ def chip_of(
     """
     from dataclasses import replace
 
-    from cost_models import SHORT_PATHS, Accelerator, load_chip, with_fields
-
-    chip = load_chip(text)
+    chip = cost_models.load_chip(text)
     fields: dict[str, Any] = {
         field: _limit(field, value)
         for field, value in (overrides or {}).items()
         if value is not None
     }
-    if isinstance(chip, Accelerator):
-        return with_fields(replace(chip, **fields), sets)
+    if isinstance(chip, cost_models.Accelerator):
+        return cost_models.with_fields(replace(chip, **fields), sets)
     if [level.name for level in chip.memories] == ["L2", "L1"]:
         sets = [*_as_paths(fields), *sets]
-        fields = {field: value for field, value in fields.items() if field not in SHORT_PATHS}
+        fields = {
+            field: value for field, value in fields.items() if field not in cost_models.SHORT_PATHS
+        }
     for field in fields:
         flag = "--" + field.replace("_", "-")
         names = ", ".join(level.name for level in chip.memories)
@@ -138,15 +159,13 @@ def chip_of(
             f"{flag}: the levels of {text} are a list; say which with --set levels.NAME.FIELD="
             f"VALUE, such as --set levels.{chip.memories[-1].name}.bytes=32k; levels: {names}"
         )
-    return with_fields(chip, sets)
+    return cost_models.with_fields(chip, sets)
 
 
 def _as_paths(fields: dict[str, int | None]) -> Iterator[str]:
     """``PATH=VALUE`` texts of fields of the short form; bandwidths are bits there."""
-    from cost_models import SHORT_PATHS
-
     for field, value in fields.items():
-        for path in SHORT_PATHS.get(field, ()):
+        for path in cost_models.SHORT_PATHS.get(field, ()):
             bits = value if value is None or field.endswith("bytes") else 8 * value
             yield f"{path}={'null' if bits is None else bits}"
 
@@ -212,8 +231,6 @@ def cost_model_with(cost_model: str, given: Sequence[str] | None) -> str:
             )
         cost_model += f":{name.replace('-', '_')}={value}"
     if given:
-        import cost_models
-
         cost_models.load(cost_model)
     return cost_model
 

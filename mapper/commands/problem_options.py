@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import cost_models
 from mapper.commands import completion
 from mapper.commands.options import (
     LAYER_HELP,
@@ -214,7 +215,6 @@ class ProblemOptions(SpaceOptions, Limits, ModelOptions, AnyChip):
         Raises:
             ValueError: An option's, chip's or cost model's error.
         """
-        import cost_models
         from mapper.search.problem_spec import ProblemSpec, accelerator_name
 
         chip = self.chip()

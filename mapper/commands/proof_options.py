@@ -6,26 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mapper.commands.options import OptionError
+import baselines
+from mapper.commands.options import OptionError, check_file
 from marl_common import option
 
 if TYPE_CHECKING:
     from mapper.search.problem_spec import ProblemSpec
-
-
-@dataclass(frozen=True)
-class After:
-    """The proof that follows a search, see :func:`mapper.explaining.standing.standing`.
-
-    Args:
-        gap: Share above the optimum at which it stops.
-        timeout: Time after which it stops [s].
-        certificate: File to write the proof into, if any.
-    """
-
-    gap: float
-    timeout: float | None
-    certificate: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +50,9 @@ class ProofOptions:
         if self.max_memory is not None and not 16 < self.max_memory < 1e9:
             raise OptionError(f"--max-memory: got {self.max_memory:g}, expected MB, more than 16")
 
-    def after(self) -> After | None:
-        """The proof that follows a search, if any."""
-        if self.no_proof and not self.certificate:
-            return None
-        return After(self.gap or 0.0, self.timeout, self.certificate)
+    def after(self) -> ProofOptions | None:
+        """The proof that follows a search, see :func:`mapper.explaining.standing.standing`."""
+        return None if self.no_proof and not self.certificate else self
 
 
 def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec) -> None:
@@ -78,9 +62,7 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
         OptionError: The objective says nothing of a whole network, or the model offers no bounds.
         OutputError: The folder cannot be written to.
     """
-    import baselines
-    from mapper.certificate import NETWORK_OBJECTIVES
-    from mapper.results.output import check_writable
+    from mapper.certificate.network_certificate import NETWORK_OBJECTIVES
 
     if network is not None and problem.objective not in NETWORK_OBJECTIVES:
         raise OptionError(
@@ -94,9 +76,7 @@ def check_certificate_file(path: Path, network: str | None, problem: ProblemSpec
         reason = f"a certificate is of the default space; leave {' and '.join(more)} out"
     if reason is not None:
         raise OptionError(f"--certificate: {reason}")
-    if path.is_dir():
-        raise OptionError(f"--certificate {path}: is a folder; expected a file's name")
-    check_writable(path.parent, "--certificate")
+    check_file("--certificate", path)
 
 
 def time_of_search(method: str, timeout: float | None, problem: ProblemSpec) -> float | None:
@@ -107,8 +87,6 @@ def time_of_search(method: str, timeout: float | None, problem: ProblemSpec) -> 
         timeout: What was asked for [s]; 0 is for proofs alone.
         problem: What is searched, or the first of it.
     """
-    import baselines
-
     proves = baselines.prover_of(baselines.load(method)) is not None
     if proves and baselines.can_prove(problem.build()) is None:
         return None
@@ -135,7 +113,6 @@ def budget_and_options(
         OptionError: Memory is given, and the method makes no proof; or it makes nothing but proofs,
             and the model has no bounds.
     """
-    import baselines
     from mapper.search.methods import BUDGET, FIRST_VALUE, TIMED
 
     searcher = baselines.load(method)

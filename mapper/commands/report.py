@@ -24,7 +24,9 @@ def report(
     target: TargetOption = 1.05,
 ) -> None:
     """Write one HTML page that needs no other file: tables, plots, best mappings, commands."""
-    from mapper.report import ReportError, from_folder, from_store, render, write
+    from mapper.report.errors import ReportError
+    from mapper.report.page import render, write
+    from mapper.report.sources import from_folder, from_store
 
     checked_target(target)
     if folder is not None and store is not None:

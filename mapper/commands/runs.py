@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption
+from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption, check_word
 from mapper.show.run_tables import print_run, print_runs, shown_best
-from marl_common import AsJson, suggest
+from marl_common import AsJson
 from marl_runs import print_json, say, tell
 
 if TYPE_CHECKING:
     from marl_runs import StoredRun
+
+SUMMARY = (
+    *("id", "key", "kind", "name", "seed", "status", "budget", "samples", "best_value"),
+    *("cpu_s", "wall_s", "started", "ended"),
+)
+MANIFEST = ("attempt", "error", "command", "git_revision", "versions", "spec", "result")
+"""Fields of a run that are listed, and those that are shown of a single one besides."""
 
 app = typer.Typer(help="List, show and remove the runs of a store.", no_args_is_help=True)
 
@@ -32,11 +39,8 @@ def list_runs(
     """List runs, oldest first."""
     from marl_runs import RunStatus, Store
 
-    if status is not None and status not in tuple(RunStatus):
-        raise OptionError(
-            f"--status: got {status!r}, expected one of {', '.join(RunStatus)}."
-            f"{suggest(status, RunStatus)}"
-        )
+    if status is not None:
+        check_word("--status", status, RunStatus, "one of ")
     with Store.open(store, create=False) as opened:
         runs = opened.runs(kind=kind, status=status)
         damaged = opened.damaged()
@@ -118,34 +122,13 @@ def _runs(count: int) -> str:
 
 
 def _summary(run: StoredRun) -> dict[str, Any]:
-    return {
-        "id": run.id,
-        "key": run.key,
-        "kind": run.kind,
-        "name": run.name,
-        "seed": run.seed,
-        "status": run.standing,
-        "budget": run.budget,
-        "samples": run.samples,
-        "best_value": run.best_value,
-        "cpu_s": run.cpu_s,
-        "wall_s": run.wall_s,
-        "started": _time(run.started),
-        "ended": _time(run.ended),
-    }
+    times = {"started": _time(run.started), "ended": _time(run.ended)}
+    return {name: getattr(run, name) for name in SUMMARY} | {"status": run.standing, **times}
 
 
 def _manifest(run: StoredRun) -> dict[str, Any]:
-    return {
-        "attempt": run.attempt,
-        "error": run.error,
-        "command": run.command,
-        "git_revision": run.git_revision,
-        "versions": run.versions,
-        "spec": run.spec,
-        "result": run.result,
-        **({"note": JUDGED} if counted_as_in_0_2(run.spec) else {}),
-    }
+    note = {"note": JUDGED} if counted_as_in_0_2(run.spec) else {}
+    return {name: getattr(run, name) for name in MANIFEST} | note
 
 
 JUDGED = "samples counted as in 0.2: its judge priced many more proposals than were evaluated"

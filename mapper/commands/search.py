@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import baselines
+import layers
 from mapper.commands.method_options import MethodOptions
 from mapper.commands.network_options import NetworkOptions
 from mapper.commands.options import ObjectiveOption, OptionalLayer, OptionError, SeedOption
@@ -17,6 +19,7 @@ from mapper.commands.proof_options import (
 )
 from mapper.commands.work_options import ResultOptions
 from marl_common import takes_records
+from marl_runs import check_board
 
 if TYPE_CHECKING:
     from layers import Layer
@@ -42,9 +45,7 @@ def search(
     It prints how far the answer is from the optimum, the loop nest, and the costs.
     Ctrl-C ends the search and prints the best mapping so far; exit code 1: none was feasible.
     """
-    import layers
     from mapper.results.output import check_writable
-    from marl_runs import check_board
 
     problems = problem.problems(objective)
     shared.check_words()
@@ -117,7 +118,6 @@ def _search_layer(
         AssignmentError: A file of agents cannot be read or does not fit the layer, or there are too
             many; it is found before anything is said or done.
     """
-    import baselines
     from mapper.commands.search_layer import search_layer
     from mapper.search.search_run import SearchRun
 
@@ -126,7 +126,4 @@ def _search_layer(
         from mapper.marl.agents import resolve
 
         resolve(agents, spec.build())
-    search_layer(
-        SearchRun(spec, **how), results.store, results.out, proof.after(), results.as_json,
-        results.verbose,
-    )  # fmt: skip
+    search_layer(SearchRun(spec, **how), results, proof.after())

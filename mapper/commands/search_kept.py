@@ -7,25 +7,37 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-from mapper.commands.options import cores
+import layers
+from layers import LanguageModel, NetworkGraph
+from mapper.commands.network_options import NetworkOptions
+from mapper.commands.options import OptionError, cores
+from mapper.commands.proof_options import ProofOptions
 from mapper.commands.search_network import PAGE
-from marl_common import atomic_write
+from mapper.commands.stay_options import RESULT
+from mapper.commands.work_options import ResultOptions
+from mapper.explaining.token_figures import TokenFigures
+from mapper.fusing.fused_network import FusedProblem
+from mapper.search.problem_spec import ProblemSpec
+from mapper.show.kept_table import print_kept
+from mapper.staying.kept_network import (
+    USUAL_GAP,
+    KeptNetwork,
+    check_inputs,
+    check_keep,
+    check_space,
+    keep_network,
+    stored_proofs,
+)
+from mapper.staying.network_optimum import NetworkProblem
+from mapper.staying.network_result import NetworkStoppedError, UnmappableError
+from mapper.staying.stay_proof import StayProof, StaySetting
+from marl_common import write_text
 from marl_runs import SilentReporter, Store, go_on_with, print_json, tell
 
-if TYPE_CHECKING:
-    from layers import LanguageModel, NetworkGraph
-    from mapper.commands.network_options import NetworkOptions
-    from mapper.commands.proof_options import ProofOptions
-    from mapper.commands.work_options import ResultOptions
-    from mapper.search.problem_spec import ProblemSpec
-    from mapper.staying.kept_network import KeptNetwork
-    from mapper.staying.stay_proof import StayProof
-
-RESULT = "network.json"
 METHODS = ("auto", "optimal")
 
 
@@ -52,9 +64,6 @@ def check_kept(
         OptionError: One is given.
         KeepError: The chip, the model or the objective cannot be.
     """
-    from mapper.commands.options import OptionError
-    from mapper.staying.kept_network import check_inputs, check_keep, check_space
-
     fuse, inputs = shared.fuse, shared.inputs
     if network is None:
         raise OptionError(f"--fuse {fuse}: a single layer has no others; give --network N")
@@ -90,14 +99,6 @@ def search_kept(
     for a page and the whole as JSON, if any. Exit code 1 says that it was stopped, or that a layer
     has no mapping.
     """
-    import layers
-    from mapper.fusing.fused_network import FusedProblem
-    from mapper.show.kept_table import print_kept
-    from mapper.staying.kept_network import USUAL_GAP, keep_network, stored_proofs
-    from mapper.staying.network_optimum import NetworkProblem
-    from mapper.staying.network_result import NetworkStoppedError, UnmappableError
-    from mapper.staying.stay_proof import StaySetting
-
     graph: NetworkGraph = layers.graph_of(network)
     out = results.out
     if out is not None:
@@ -145,8 +146,6 @@ def search_kept(
 
 def _by_token(language: LanguageModel, kept: KeptNetwork) -> dict[str, Any]:
     """A language model's pass, and the best schedule's speed and energy by token."""
-    from mapper.explaining.token_figures import TokenFigures
-
     found = TokenFigures.of(language.run.new_tokens, kept.chip, kept.best.latency, kept.best.energy)
     return {"language_model": language.to_dict(), **asdict(found)}
 
@@ -154,8 +153,7 @@ def _by_token(language: LanguageModel, kept: KeptNetwork) -> dict[str, Any]:
 def _write(out: Path, kept: KeptNetwork) -> None:
     from mapper.staying.staying_page import write_staying_page
 
-    with atomic_write(out / RESULT) as draft:
-        draft.write_text(json.dumps(kept.to_dict(), indent=1) + "\n", encoding="utf-8")
+    write_text(out / RESULT, json.dumps(kept.to_dict(), indent=1) + "\n")
     if write_staying_page(out / PAGE, kept):
         tell(f"wrote {out / PAGE}")
     else:

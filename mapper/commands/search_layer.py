@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from marl_runs import RunFailedError, SilentReporter, go_on_with, print_json, tell
+from mapper.commands.proof_options import ProofOptions
+from mapper.commands.work_options import ResultOptions
+from mapper.explaining.standing import Standing, standing_kept
+from mapper.explaining.standing import standing as standing_of
+from mapper.results.result_files import DATAFLOW, MANIFEST, MAPPING, write_result
+from mapper.search.found import Found
+from mapper.search.search_run import SearchRun
+from mapper.show.search_result import print_nothing_found, print_result, result_values
+from marl_runs import Reporter, RunFailedError, SilentReporter, go_on_with, print_json, tell
 
-if TYPE_CHECKING:
-    from mapper.commands.proof_options import After
-    from mapper.explaining.standing import Standing
-    from mapper.search.found import Found
-    from mapper.search.search_run import SearchRun
-    from marl_runs import Reporter
 
-
-def search_layer(
-    run: SearchRun,
-    store: str | None,
-    out: Path | None,
-    after: After | None,
-    as_json: bool = False,
-    verbose: bool = False,
-) -> None:
+def search_layer(run: SearchRun, results: ResultOptions, after: ProofOptions | None) -> None:
     """Search one layer, print the result and write it; whatever goes wrong late comes after that.
 
-    `after` is the proof that says how far the answer is from the optimum. Without `store` the
-    search runs here and nothing is kept of it but what `out` holds.
+    `after` is the proof that says how far the answer is from the optimum. Without a store the
+    search runs here and nothing is kept of it but what the folder of results holds.
     """
-    from mapper.results.result_files import DATAFLOW, MANIFEST, MAPPING
-    from mapper.show.search_result import print_nothing_found, print_result, result_values
-
+    out, as_json = results.out, results.as_json
     problem = run.problem.build()
     for doubt in (*problem.doubts, *run.doubts(problem)):
         tell(f"warning: {doubt}")
@@ -44,7 +35,10 @@ def search_layer(
             f"cost model {problem.cost_model.name}"
         )
     quiet = SilentReporter() if as_json and not sys.stderr.isatty() else None
-    found, failure = _search_here(run, quiet) if store is None else _search(run, store, quiet)
+    if results.store is None:
+        found, failure = _search_here(run, quiet)
+    else:
+        found, failure = _search(run, results.store, quiet)
     fault = None if found is None or out is None else _write(found, out)
     standing = None
     if found is not None:
@@ -52,7 +46,7 @@ def search_layer(
         if as_json:
             print_json(result_values(found, standing))
         else:
-            print_result(found, standing, verbose)
+            print_result(found, standing, results.verbose)
     if found is not None and after is not None and after.certificate is not None:
         from mapper.commands.certifying import certify_layer
 
@@ -79,22 +73,19 @@ def _effort(run: SearchRun) -> str:
     return f"{run.config['seconds']:g} s of" if timed else f"{run.budget:,} samples of"
 
 
-def _standing(found: Found, after: After) -> Standing | None:
+def _standing(found: Found, after: ProofOptions) -> Standing | None:
     """What is proven of the answer; of a search that was stopped, what its proof had reached."""
-    from mapper.explaining.standing import standing, standing_kept
-
     if found.interrupted:
         return standing_kept(found)
     if found.empty is not None:
         return None
-    return standing(found, after.gap, after.timeout)
+    return standing_of(found, after.gap or 0.0, after.timeout)
 
 
 def _search_here(
     run: SearchRun, reporter: Reporter | None
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep nothing."""
-    from mapper.search.found import Found
     from marl_runs import run_alone
 
     ended, failure = run_alone(run, reporter)
@@ -105,7 +96,6 @@ def _search(
     run: SearchRun, store: str, reporter: Reporter | None
 ) -> tuple[Found | None, BaseException | None]:
     """Search, and keep the search in a store; one that is finished there is not done again."""
-    from mapper.search.found import Found
     from marl_runs import Store, run_all
 
     with Store.open(store) as opened:
@@ -119,8 +109,6 @@ def _search(
 
 def _write(found: Found, out: Path) -> OSError | None:
     """Write the result, or say why it could not be written: it is printed first."""
-    from mapper.results.result_files import write_result
-
     try:
         write_result(out, found)
     except OSError as error:

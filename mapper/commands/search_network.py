@@ -7,25 +7,35 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+import baselines
+import layers
+from layers import LanguageModel, Layer
+from maestro_env import Objective
+from mapper.commands.options import OptionError
+from mapper.commands.proof_options import ProofOptions
+from mapper.commands.work_options import ResultOptions
+from mapper.explaining.standing import standing_kept
+from mapper.explaining.token_figures import TokenFigures
+from mapper.report.errors import ReportError
+from mapper.report.networks import NETWORK, NetworkShapes, write_network
 from mapper.results.output import folder_names
+from mapper.results.result_files import write_result
+from mapper.search.carry import CARRIES, NEAREST, NOTHING, POLICIES, POLICY
+from mapper.search.found import Found
+from mapper.search.network_runs import ShapeResult, ShapeRun, plan_network, totals
+from mapper.search.network_runs import results as results_of
+from mapper.search.problem_spec import ProblemSpec
+from mapper.search.search_run import SearchRun
+from mapper.show.language import language_lines
+from mapper.show.network_table import own_name, print_network
+from mapper.staying.kept_network import check_keep
+from mapper.staying.placement import Placement
 from marl_common import atomic_write
-from marl_runs import SilentReporter, Store, go_on_with, print_json, run_all, tell
-
-if TYPE_CHECKING:
-    from layers import LanguageModel, Layer
-    from mapper.commands.proof_options import After
-    from mapper.commands.work_options import ResultOptions
-    from mapper.explaining.token_figures import TokenFigures
-    from mapper.report import NetworkShapes
-    from mapper.search.found import Found
-    from mapper.search.network_runs import ShapeResult, ShapeRun
-    from mapper.search.problem_spec import ProblemSpec
-    from mapper.search.search_run import SearchRun
-    from marl_runs import Experiment
+from marl_runs import Experiment, SilentReporter, Store, go_on_with, print_json, run_all, tell
 
 PAGE = "report.html"
 
@@ -51,17 +61,13 @@ class NetworkSearch:
     counted: bool = False
 
 
-def search_network(asked: NetworkSearch, given: ResultOptions, after: After | None = None) -> None:
+def search_network(asked: NetworkSearch, given: ResultOptions, after: ProofOptions | None) -> None:
     """Search every distinct shape and print a row for each, and the totals.
 
     The searches live in a store, by default that of the folder `given.out`, and the same command
     goes on where it stopped. In that folder, if any, every shape has one. `after` names a
     certificate to write. Exit code 1 says that a shape has no mapping or is not done.
     """
-    import layers
-    from mapper.report import NetworkShapes
-    from mapper.search.network_runs import plan_network, results
-
     network, spec, search = asked.network, asked.spec, asked.search
     language = layers.language_of(network)
     passes = _passes(network, spec) if asked.counted else {}
@@ -77,7 +83,7 @@ def search_network(asked: NetworkSearch, given: ResultOptions, after: After | No
             runs, opened, workers=given.workers or 1, reporter=quiet, on_end=files.write
         )
         files.write_kept()
-        found = list(results(planned, opened, outcome.kept))
+        found = list(results_of(planned, opened, outcome.kept))
     _print(network, language, found, asked.objective, as_json, passes)
     if out is not None:
         counts = {result.shape.layer.name: result.shape.count for result in found}
@@ -100,36 +106,30 @@ class _Files:
     """Writes the result of each shape into a folder of its own; a fault waits until the end."""
 
     def __init__(self, planned: Sequence[ShapeRun], store: Store, out: Path | None) -> None:
-        self._left = {item.run.name: item for item in planned if item.run is not None}
+        self._left = {item.run.name: (item.run, item) for item in planned if item.run is not None}
         self._store, self._out = store, out
         self._folders = folder_names(item.shape.layer.name for item in planned)
         self.fault: OSError | None = None
 
     def write(self, run: Experiment) -> None:
         """Write what the store holds of one search, and the policies that it left."""
-        item = self._left.pop(run.name)
+        searched, item = self._left.pop(run.name)
         if self._out is None:
             return
         try:
-            self._write(item, self._out)
+            self._write(searched, item, self._out)
         except OSError as error:
             self.fault = error
 
     def write_kept(self) -> None:
         """Write those that were finished before: the process may have been killed in between."""
-        for item in list(self._left.values()):
-            if item.run is not None:
-                self.write(item.run)
+        for run, _ in list(self._left.values()):
+            self.write(run)
 
-    def _write(self, item: ShapeRun, out: Path) -> None:
-        from mapper.results.result_files import write_result
-        from mapper.search.carry import POLICIES, POLICY
-        from mapper.search.found import Found
+    def _write(self, run: SearchRun, item: ShapeRun, out: Path) -> None:
 
         stored = self._store.runs(key=item.key)
-        if item.run is None or not stored:
-            return
-        found = Found.of_stored(item.run, stored[0])
+        found = Found.of_stored(run, stored[0]) if stored else None
         if found is None or found.interrupted:
             return
         folder = out / self._folders[item.shape.layer.name]
@@ -143,7 +143,8 @@ class _Files:
 
 def _write_page(network: NetworkShapes, runs: Sequence[SearchRun], store: str, out: Path) -> None:
     """Write the network's page, and what `mapper report` needs to write it again."""
-    from mapper.report import NETWORK, ReportError, from_store, render, write, write_network
+    from mapper.report.page import render, write
+    from mapper.report.sources import from_store
 
     write_network(out / NETWORK, network)
     keys = {run.identity().key for run in runs}
@@ -162,10 +163,6 @@ def _carried(carry: str | None, search: Mapping[str, Any]) -> str:
     Raises:
         OptionError: There is no such thing, or the method carries nothing.
     """
-    import baselines
-    from mapper.commands.options import OptionError
-    from mapper.search.carry import CARRIES, NEAREST, NOTHING
-
     searcher = baselines.load(search["method"], **search["options"])
     able = "warm_start" in vars(searcher.config)
     if carry is None:
@@ -185,16 +182,17 @@ def _print(
     as_json: bool,
     passes: Mapping[str, float],
 ) -> None:
-    from maestro_env import Objective
-    from mapper.search.network_runs import totals
-    from mapper.show.language import language_lines
-    from mapper.show.network_table import own_name, print_network
 
     rows = [_row(result) for result in results]
     whole = totals(results)
     if passes:
         whole |= {name: whole[name] + passes[name] for name in ("latency_cycles", "energy_nj")}
-        whole |= {"edp": whole["latency_cycles"] * whole["energy_nj"], **_of_passes(passes)}
+        whole |= {
+            "edp": whole["latency_cycles"] * whole["energy_nj"],
+            "passes": passes["passes"],
+            "pass_cycles": passes["latency_cycles"],
+            "pass_energy_nj": passes["energy_nj"],
+        }
     by_token = _by_token(language, results, whole)
     if as_json:
         said = {} if language is None else {"language_model": language.to_dict()}
@@ -226,10 +224,6 @@ def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, flo
         LayerError: It has no edges.
         KeepError: The chip or the cost model knows none.
     """
-    import layers
-    from mapper.staying.kept_network import check_keep
-    from mapper.staying.placement import Placement
-
     graph = layers.graph_of(network)
     first = spec(graph.layers[0])
     options = first.cost_model_options
@@ -244,25 +238,14 @@ def _passes(network: str, spec: Callable[[Layer], ProblemSpec]) -> dict[str, flo
     }
 
 
-def _of_passes(passes: Mapping[str, float]) -> dict[str, float]:
-    """Number, cycles and energy of the nodes without MACs, as totals name them."""
-    return {
-        "passes": passes["passes"],
-        "pass_cycles": passes["latency_cycles"],
-        "pass_energy_nj": passes["energy_nj"],
-    }
-
-
 def _by_token(
     language: LanguageModel | None, results: Sequence[ShapeResult], whole: Mapping[str, float]
 ) -> TokenFigures | None:
     """Speed and energy by token; None where a layer is missing, or it is no language model."""
-    from mapper.explaining.token_figures import TokenFigures
-
     if language is None or any(result.cost is None for result in results):
         return None
-    totals = (whole["latency_cycles"], whole["energy_nj"])
-    return TokenFigures.of(language.run.new_tokens, results[0].chip, *totals)
+    cycles, energy = whole["latency_cycles"], whole["energy_nj"]
+    return TokenFigures.of(language.run.new_tokens, results[0].chip, cycles, energy)
 
 
 def _row(result: ShapeResult) -> dict[str, Any]:
@@ -270,11 +253,7 @@ def _row(result: ShapeResult) -> dict[str, Any]:
     row: dict[str, Any] = {
         "layer": result.shape.layer.name,
         "count": result.shape.count,
-        "macs": None,
-        "latency_cycles": None,
-        "energy_nj": None,
-        "objective": None,
-        "x bound": None,
+        **dict.fromkeys(("macs", "latency_cycles", "energy_nj", "objective", "x bound")),
         "samples": 0 if result.found is None else result.found.problem.samples,
         "gap": None,
         "proven": None,
@@ -292,8 +271,6 @@ def _row(result: ShapeResult) -> dict[str, Any]:
 
 def _proof(found: Found) -> dict[str, Any]:
     """What the search proved of its answer; nothing where it proved nothing."""
-    from mapper.explaining.standing import standing_kept
-
     proved = standing_kept(found)
     if proved is None:
         return {}

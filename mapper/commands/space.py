@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import cost_models
+import layers
 from mapper.commands import completion
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import NamedChip, SpaceOptions
 from marl_common import AsJson, option, takes_records
+from marl_runs import Column, print_json, print_rows
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain
@@ -36,8 +39,6 @@ class CountedLayers:
         Raises:
             OptionError: A layer and a network are given.
         """
-        import layers
-
         if self.layer is not None and self.network is not None:
             raise OptionError("--layer and --network: got both, expected one of them")
         if self.layer is not None:
@@ -72,11 +73,8 @@ def space(
     Equation 1 counts (n^d * d! * d!/(d-k)!)^l mappings of a nest of d loops on l memory levels,
     whether or not they differ; the map space holds what the searchers choose from.
     """
-    from cost_models import load_chip
-    from marl_runs import print_json
-
     chosen = counted.chosen()
-    loaded, options = load_chip(chip.accelerator), space.options()
+    loaded, options = cost_models.load_chip(chip.accelerator), space.options()
     rows = [_row(one, loaded, options, equation) for one in chosen]
     table = _table(equation)
     if as_json:
@@ -88,13 +86,12 @@ def space(
 def _row(
     layer: Layer, chip: Accelerator | Chain, options: dict[str, Any], equation: Equation
 ) -> dict[str, Any]:
-    from cost_models import Chain
     from maestro_env import layer_class, make_space, mapping_space_size
 
     space = make_space(layer, chip, options)
     kind = layer_class(layer)
     others = {}
-    if isinstance(chip, Chain):
+    if isinstance(chip, cost_models.Chain):
         for name in ("uneven", "full"):
             others[name] = make_space(layer, chip, {**options, name: True}).size
     return {
@@ -114,9 +111,7 @@ def _row(
 
 def _memories(chip: Accelerator | Chain) -> tuple[int, ...]:
     """Memory levels that equation 1 is printed for."""
-    from cost_models import Chain
-
-    return (len(chip.memories),) if isinstance(chip, Chain) else LEVELS
+    return (len(chip.memories),) if isinstance(chip, cost_models.Chain) else LEVELS
 
 
 def _table(equation: Equation) -> list[dict[str, Any]]:
@@ -137,7 +132,6 @@ def _table(equation: Equation) -> list[dict[str, Any]]:
 
 
 def _print(rows: list[dict[str, Any]], table: list[dict[str, Any]], equation: Equation) -> None:
-    from marl_runs import Column, print_rows
 
     if rows:
         scientific = [key for key in rows[0] if key.startswith("equation1_l")]

@@ -8,6 +8,8 @@ from mapper.commands.options import OptionError
 from marl_common import option
 
 FUSE, PASSES = ("none", "keep", "tiles"), ("free", "counted")
+RESULT = "network.json"
+"""What a search writes of a network whose layers share the chip."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import typer
 
 from mapper.commands.options import DEFAULT_STORE, OptionError, StoreOption
 from marl_common import AsJson
+from marl_runs import print_json, say
 
 if TYPE_CHECKING:
     from mapper.results.verdicts import Verdict
@@ -63,7 +64,7 @@ def validate(
 def _validate_store(store: str, run: str | None, as_json: bool) -> None:
     """Evaluate the best mappings of a store's runs again, and print whether they hold."""
     from mapper.results.verdicts import validate as check
-    from marl_runs import Store, print_json, say
+    from marl_runs import Store
 
     with Store.open(store, create=False) as opened:
         verdicts = []
@@ -85,7 +86,7 @@ def _validate_store(store: str, run: str | None, as_json: bool) -> None:
 def _print(verdict: Verdict) -> None:
     """Print a tick, a cross or a dash, the value, and what is wrong."""
     from mapper.show.run_tables import shown_best
-    from marl_runs import StoredRun, say
+    from marl_runs import StoredRun
 
     sign = {True: "✓", False: "✗", None: "-"}[verdict.holds]
     found = verdict.run

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import typer
 
+from mapper.bench.bench_check import BenchChecked, check_file
+from mapper.bench.bench_file import read_file
+from mapper.bench.bench_run import BenchError
 from marl_runs import print_json, say
 
 
@@ -15,10 +18,6 @@ def validate_bench(path: Path, as_json: bool) -> None:
     Raises:
         BenchError: It cannot be read.
     """
-    from mapper.bench.bench_check import BenchChecked, check_file
-    from mapper.bench.bench_file import read_file
-    from mapper.bench.bench_run import BenchError
-
     found = read_file(path)
     checked, fault = BenchChecked(0, 0), ""
     try:

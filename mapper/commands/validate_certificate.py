@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from mapper.certificate.certificate_file import Certificate, CertificateError, read_certificate
+from mapper.certificate.checker import Checked, check_certificate
+from mapper.certificate.kept_certificate import FILE as KEPT_FILE
+from mapper.certificate.kept_certificate import KeptCertificate, read_kept
+from mapper.certificate.kept_checker import check_kept
+from mapper.certificate.network_certificate import FILE as NETWORK_FILE
+from mapper.certificate.network_certificate import check_network, read_network
+from mapper.certificate.verdict import claim_of, kept_claim, network_claim, problem_of, said_of
 from marl_runs import print_json, say
-
-if TYPE_CHECKING:
-    from mapper.certificate import Certificate, Checked
 
 
 def validate_certificate(path: Path, as_json: bool) -> None:
@@ -19,18 +24,7 @@ def validate_certificate(path: Path, as_json: bool) -> None:
     Raises:
         CertificateError: It cannot be read.
     """
-    from mapper.certificate import (
-        CertificateError,
-        check_certificate,
-        claim_of,
-        is_kept,
-        is_of_network,
-        problem_of,
-        read_certificate,
-        said_of,
-    )
-
-    if is_of_network(path) or is_kept(path):
+    if NETWORK_FILE.is_in(path) or KEPT_FILE.is_in(path):
         _validate_network(path, as_json)
         return
     certificate = read_certificate(path)
@@ -55,19 +49,7 @@ def validate_certificate(path: Path, as_json: bool) -> None:
 
 def _validate_network(path: Path, as_json: bool) -> None:
     """The same of a network's, of what stays and of fused layers too."""
-    from mapper.certificate import (
-        CertificateError,
-        KeptCertificate,
-        check_kept,
-        check_network,
-        is_kept,
-        kept_claim,
-        network_claim,
-        read_kept,
-        read_network,
-    )
-
-    whole = read_kept(path) if is_kept(path) else read_network(path)
+    whole = read_kept(path) if KEPT_FILE.is_in(path) else read_network(path)
     checked: list[Checked] = []
     fault, kept = "", isinstance(whole, KeptCertificate)
     try:
@@ -100,9 +82,6 @@ def _values(certificate: Certificate, checked: Checked | None, fault: str) -> di
     return {
         "holds": checked is not None,
         "fault": fault,
-        "value": certificate.value,
-        "bound": certificate.bound,
-        "gap": certificate.gap,
-        "size": certificate.size,
+        **{name: getattr(certificate, name) for name in ("value", "bound", "gap", "size")},
         **{name: found.get(name) for name in (*names, *more)},
     }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cost_models import recorded_options
+from maestro_env import MapSpace
 from mapper.compare.plan import Plan
 from mapper.search.search_run import KIND, SearchRun
 from marl_runs import RunStatus, Store, StoredRun, plain, told_apart
@@ -208,8 +209,6 @@ def place_of(problem: dict[str, Any], budget: int) -> tuple[Board, ComparedCase]
 
 def _default_space() -> dict[str, Any]:
     """Options of a map space that a table does not mention."""
-    from maestro_env import MapSpace
-
     parameters = inspect.signature(MapSpace).parameters.values()
     given = {p.name: plain(p.default) for p in parameters if p.default is not p.empty}
     return {name: {} if value is None else value for name, value in given.items()}

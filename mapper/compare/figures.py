@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from maestro_env import Objective
 from mapper.compare.curves import Bar, bands, ratio_bars, target_bars
 from mapper.compare.summary import PREFERRED, Summary
 from marl_runs import BACKDROP, Band, colour, line_style, new_figure, panel_grid, save_figure
@@ -47,8 +48,6 @@ def write_figures(summary: Summary, folder: Path) -> list[Path]:
 
 def curves_figure(summary: Summary, objective: str) -> Any:
     """Best so far against samples, one panel a layer, with the middle half of the seeds shaded."""
-    from maestro_env import Objective
-
     unit = Objective.parse(objective).unit
     figure, panels = _panels(summary, objective, PANEL_IN[1])
     places = {method: place for place, method in enumerate(summary.methods)}

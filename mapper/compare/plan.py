@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import baselines
+import cost_models
+from cost_models import Accelerator, load_chip, with_fields
 from mapper.search.problem_spec import ProblemSpec, accelerator_name
 from mapper.search.search_run import SearchRun
 
@@ -111,9 +114,7 @@ def _problems(
     cost_model: str,
     space: Mapping[str, Any],
 ) -> Iterator[ProblemSpec]:
-    import cost_models
     import layers
-    from cost_models import load_chip, with_fields
 
     accelerator, sets = hardware
     chip = with_fields(load_chip(accelerator), sets)
@@ -133,8 +134,6 @@ def _problems(
 
 def _with_area_rules(spec: ProblemSpec) -> ProblemSpec:
     """Area with PE co-search and a latency limit, see `AREA_NOTE`."""
-    from cost_models import Accelerator
-
     bound = replace(spec, objective="latency").build().bound
     limits = {} if bound is None else {"max_latency_cycles": AREA_LATENCY * bound}
     space = dict(spec.space)
@@ -144,7 +143,6 @@ def _with_area_rules(spec: ProblemSpec) -> ProblemSpec:
 
 
 def _methods(texts: Sequence[str]) -> Iterator[Method]:
-    import baselines
 
     names = []
     for text in _distinct("--methods", texts):
@@ -163,8 +161,6 @@ def _methods(texts: Sequence[str]) -> Iterator[Method]:
 
 def _comparable() -> list[str]:
     """Every searcher but those that prove an optimum or take minutes: these are named."""
-    import baselines
-
     found = []
     for name in baselines.names():
         try:
@@ -183,8 +179,6 @@ def method_of(text: str) -> tuple[str, dict[str, Any]]:
     Raises:
         CompareError: An option has another form.
     """
-    import baselines
-
     name, *rest = text.split(":")
     if rest and "=" not in rest[0] and name not in baselines.names():
         name = f"{name}:{rest.pop(0)}"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from maestro_env import Objective
 from mapper.compare.entry import ComparedCase
 from mapper.compare.plan import AREA_NOTE
 from mapper.compare.summary import Summary
@@ -70,8 +71,6 @@ def _by_objective(summary: Summary) -> Iterator[tuple[str, list[ComparedCase]]]:
 
 def _values(summary: Summary, objective: str, cases: list[ComparedCase]) -> TextTable:
     """As the paper's Table III: the value, and its ratio to the reference."""
-    from maestro_env import Objective
-
     unit = Objective.parse(objective).unit
     title = f"Best {objective}"
     if unit == "cycles":

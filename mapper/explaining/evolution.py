@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maestro_env import Problem
+from mapper.clustering.assignment import Assignment
 from marl_common import IntArray
-from marl_runs import panel_grid
+from marl_runs import Store, StoredRun, panel_grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from maestro_env import Problem
-    from mapper.clustering import Assignment
-    from marl_runs import Store, StoredRun
 
 
 @dataclass(frozen=True)

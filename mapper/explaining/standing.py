@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import baselines
+from cost_models import ChainMapping, Mapping, mapping_from
+from mapper.search.search_run import proof_values
+
 if TYPE_CHECKING:
     from baselines import Proof, ProofProgress
-    from cost_models import ChainMapping, Mapping
     from mapper.search.found import Found
 
 CLOSE = 1e-9
@@ -61,16 +65,9 @@ class Standing:
 
     def to_dict(self) -> dict[str, Any]:
         """As ``mapper search --json`` has it."""
-        return {
-            "status": self.status,
-            "optimal": self.optimal,
-            "value": self.value,
-            "bound": self.bound,
-            "gap": self.gap,
-            "mapping": None if self.mapping is None else self.mapping.to_dict(),
-            "boxes": self.boxes,
-            "seconds": self.seconds,
-        }
+        names = ("status", "optimal", "value", "bound", "gap", "mapping", "boxes", "seconds")
+        mapping = None if self.mapping is None else self.mapping.to_dict()
+        return {name: getattr(self, name) for name in names} | {"mapping": mapping}
 
 
 def standing(found: Found, gap: float = 0.0, timeout: float | None = None) -> Standing | None:
@@ -90,70 +87,42 @@ def standing(found: Found, gap: float = 0.0, timeout: float | None = None) -> St
     Raises:
         ProveError: An option makes no sense.
     """
-    from baselines import can_prove, prove
-
     kept = standing_kept(found)
     if kept is not None:
         return kept
-    if can_prove(found.problem) is not None:
+    if baselines.can_prove(found.problem) is not None:
         return None
-    reached: list[ProofProgress] = []
-
-    def look(step: ProofProgress) -> None:
-        reached[:] = [step]
-
+    reached: deque[ProofProgress] = deque(maxlen=1)
+    own = found.problem.best_value
     try:
-        proof = prove(
+        proof = baselines.prove(
             found.problem,
             start=None if found.best is None else found.best[0],
             gap=gap,
             timeout=found.seconds if timeout is None else timeout,
-            progress=look,
+            progress=reached.append,
         )
     except KeyboardInterrupt:
-        return of_step(found, reached[0] if reached else None)
-    return of_proof(found.problem.best_value, proof)
-
-
-def of_proof(own: float, proof: Proof) -> Standing:
-    """An answer of the value `own` beside a proof."""
-    better = proof.value < own * (1 - CLOSE)
-    return Standing(
-        status=proof.status,
-        own=own,
-        value=min(own, proof.value),
-        bound=min(own, proof.bound),
-        mapping=proof.mapping if better else None,
-        boxes=proof.counts.boxes,
-        seconds=proof.seconds,
-    )
-
-
-def of_step(found: Found, step: ProofProgress | None) -> Standing:
-    """An answer beside a proof that was interrupted; None where it had hardly begun."""
-    own, bound = found.problem.best_value, found.problem.bound or 0.0
-    if step is None:
+        if reached:
+            return of_proof(own, reached[0])
+        bound = found.problem.bound or 0.0
         return Standing("interrupted", own, own, min(own, bound), None, 0, 0.0)
-    better = step.value < own * (1 - CLOSE)
-    return Standing(
-        status="interrupted",
-        own=own,
-        value=min(own, step.value),
-        bound=min(own, step.bound),
-        mapping=step.mapping if better else None,
-        boxes=step.boxes,
-        seconds=step.seconds,
-    )
+    return of_proof(own, proof)
+
+
+def of_proof(own: float, proof: Proof | ProofProgress) -> Standing:
+    """An answer of the value `own` beside a proof, or as far as one came."""
+    return _beside(own, proof_values(proof))
 
 
 def standing_kept(found: Found) -> Standing | None:
     """What a search that proves kept of its proof; None of any other search."""
-    from cost_models import mapping_from
-
     kept = found.result.get("proof")
-    if kept is None:
-        return None
-    own = found.problem.best_value
+    return None if kept is None else _beside(found.problem.best_value, kept)
+
+
+def _beside(own: float, kept: dict[str, Any]) -> Standing:
+    """An answer of the value `own` beside what is kept of a proof."""
     value, bound = (math.inf if kept[what] is None else kept[what] for what in ("value", "bound"))
     better = kept["mapping"] is not None and value < own * (1 - CLOSE)
     return Standing(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,11 @@ def _fields(design: Design) -> dict[str, Any]:
 
 def write_csv(path: Path, exploration: Exploration) -> None:
     """Write all rows, whole or not at all."""
-    rows = all_rows(exploration)
+    write_rows(path, all_rows(exploration))
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as CSV, whole or not at all; what one of them lacks is left empty."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as text:
         writer = csv.DictWriter(text, names, restval="")

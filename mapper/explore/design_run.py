@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cost_models import Accelerator, Chain
+import baselines
+import cost_models
+from cost_models import Accelerator, Chain, ChainBatch, CostModel, MappingBatch
 from layers import Layer
+from maestro_env import Evaluation, Problem
 from mapper.explore.design_space import label_of, nameless
 from mapper.explore.mapping_rows import batch_of, rows_of
 from mapper.explore.network_hull import corners, pareto_rows
@@ -20,12 +23,8 @@ from marl_common import IntArray, engineering
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from cost_models import ChainBatch, CostModel, MappingBatch
-    from maestro_env import Evaluation, Problem
-
     Mappings = MappingBatch | ChainBatch
 
-KIND = "explore"
 AIMS = ("edp", "latency", "energy")
 """What mappings are looked for: the objectives that agents know."""
 PROPOSALS = 32
@@ -60,14 +59,10 @@ class Workload:
 
     def model(self) -> CostModel:
         """The cost model, for one thread: workers share the cores."""
-        import cost_models
-
         return cost_models.load(self.cost_model, **self.cost_model_options)
 
     def problem(self, shape: int, chip: Accelerator | Chain, aim: str, model: CostModel) -> Problem:
         """The mapping problem of one shape on a chip."""
-        from maestro_env import Problem
-
         return Problem(self.layers[shape], chip, aim, model, dict(self.space))
 
     def spec(self) -> dict[str, Any]:
@@ -111,7 +106,7 @@ class DesignRun(Experiment):
             a list of levels for `IMPROVED`, or `SEARCHED` without agents.
     """
 
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = "explore"
     counts: ClassVar[str] = "proposals"
     workload: Workload
     chip: Accelerator | Chain
@@ -218,8 +213,6 @@ class DesignRun(Experiment):
 
         Of each of its batches those stay that no other is below in latency and energy.
         """
-        import baselines
-
         name, _ = self._searcher
         method = baselines.load(name, **({} if name == "ga" else {"pretrained": self.pretrained}))
         found = Tried()
@@ -243,8 +236,6 @@ class DesignRun(Experiment):
         Raises:
             NoMappingError: There is none.
         """
-        import baselines
-
         layer = self.workload.layers[shape]
         if tried.samples:
             rows = np.concatenate([rows_of(batch, self.chip) for batch in tried.batches])

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cost_models import Accelerator, Chain
+import baselines
+from cost_models import Accelerator, Chain, capabilities_of
 from maestro_env import figure_bounds
 from mapper.explore.design_figures import (
     OBJECTIVES,
@@ -79,9 +80,7 @@ class ExplorePlan:
     @property
     def proof_order(self) -> tuple[str, ...]:
         """What is proven of a design, one after the other, until its gap is small enough."""
-        if "edp" in self.aims:
-            return AIMS
-        return self.aims
+        return AIMS if "edp" in self.aims else self.aims
 
     def run_of(self, chip: Accelerator | Chain) -> DesignRun | KeptDesign:
         """The experiment of a design."""
@@ -295,8 +294,6 @@ def _take_kept(design: Design, result: Mapping[str, Any], aims: Sequence[str]) -
 
 def _proofs(plan: ExplorePlan, design: Design, aim: str) -> list[tuple[int, ShapeProof]]:
     """A proof for every shape that can be proven."""
-    import baselines
-
     model = plan.workload.model()
     found = []
     for shape, offer in enumerate(design.offers):
@@ -357,8 +354,6 @@ def check_area(plan: ExplorePlan) -> None:
     Raises:
         ExploreError: The cost model's area is not the chip's.
     """
-    from cost_models import capabilities_of
-
     asked = "area" in plan.objectives or plan.max_area is not None
     if asked and "area_um2" not in capabilities_of(plan.workload.model()).needs:
         raise ExploreError(

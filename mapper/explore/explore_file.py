@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mapper.explore.design_figures import OBJECTIVES, gap_text
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.design_rows import COLUMN_OF, all_rows, share_text
 from mapper.explore.design_space import FIELDS, text_of
-from marl_common import atomic_write, read_json
+from mapper.explore.exploration import Exploration
+from marl_common import read_json, write_text
 from marl_runs import json_text, made_with
-
-if TYPE_CHECKING:
-    from mapper.explore.exploration import Exploration
 
 NAME = "explore.json"
 """What ``mapper explore --out`` writes."""
@@ -83,8 +81,7 @@ def write_explored(path: Path, exploration: Exploration) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    with atomic_write(path) as draft:
-        draft.write_text(json_text(asdict(explored(exploration))) + "\n", encoding="utf-8")
+    write_text(path, json_text(asdict(explored(exploration))) + "\n")
 
 
 def explored(exploration: Exploration) -> ExploredDesigns:

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+import baselines
 from cost_models import Accelerator, Chain
+from maestro_env import Objective
 from mapper.explore.design_run import Workload
 from mapper.explore.design_space import label_of, nameless
 from mapper.explore.mapping_rows import batch_of, row_of
 from marl_common import engineering
 from marl_runs import Context, Experiment
-
-KIND = "explore-proof"
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ShapeProof(Experiment):
         budget: Not used; one proof.
     """
 
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = "explore-proof"
     counts: ClassVar[str] = "proofs"
     workload: Workload
     chip: Accelerator | Chain
@@ -57,8 +57,6 @@ class ShapeProof(Experiment):
 
     def standing(self, best: float) -> str:
         """See :meth:`Experiment.standing`."""
-        from maestro_env import Objective
-
         return f"best {engineering(best, Objective.parse(self.aim).unit, 4)}"
 
     def run(self, context: Context) -> dict[str, Any]:
@@ -67,8 +65,6 @@ class ShapeProof(Experiment):
         Returns:
             ``bound`` and ``status`` of the proof, and the best mapping as ``rows``.
         """
-        import baselines
-
         model = self.workload.model()
         problem = self.workload.problem(0, self.chip, self.aim, model)
         start: Any = batch_of(np.array([self.start]), self.chip)[0]

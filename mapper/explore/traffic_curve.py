@@ -7,7 +7,6 @@ of a network is its least traffic, and is proven as any other energy.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,12 @@ from typing import Any
 from cost_models import Accelerator, Chain
 from layers import NetworkGraph
 from mapper.explore.design_ranges import ExploreError
+from mapper.explore.design_rows import write_rows
 from mapper.fusing.fused_network import FusedProblem
 from mapper.staying.kept_network import keep_network
 from mapper.staying.network_optimum import NetworkProblem, RunProofs
 from mapper.staying.network_result import NetworkResult, UnmappableError
 from mapper.staying.stay_proof import StaySetting
-from marl_common import atomic_write
 from marl_runs import colour, new_figure, save_figure
 
 BYTE_PJ = 1000.0
@@ -117,11 +116,7 @@ def traffic_curve(
 
 def write_curve(path: Path, points: Sequence[CurvePoint]) -> None:
     """Write a row for each capacity, whole or not at all."""
-    rows = [point.row() for point in points]
-    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="") as text:
-        writer = csv.DictWriter(text, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(path, [point.row() for point in points])
 
 
 def draw_curve(path: Path, network: str, points: Sequence[CurvePoint]) -> None:

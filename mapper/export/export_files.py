@@ -7,7 +7,7 @@ from pathlib import Path
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError, loop_nest
 from mapper.export.loop_program import check_feasible
-from marl_common import atomic_write, suggest
+from marl_common import suggest, write_text
 
 PROGRAMS = ("c", "python")
 """Languages that a mapping's loops are written in."""
@@ -77,6 +77,5 @@ def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / name for name in texts]
     for path in paths:
-        with atomic_write(path) as draft:
-            draft.write_text(texts[path.name], encoding="utf-8")
+        write_text(path, texts[path.name])
     return paths

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from cost_models import Chain
 from layers import TENSORS, Layer
@@ -89,13 +90,10 @@ class FusedProblem(NetworkProblem):
 
     def groups(self, weights: SumWeights, upper: bool) -> Groups:
         """See :class:`Groups`."""
-        found: dict[GroupCosts, float] = {}
+        known = cache(GroupCosts.upper if upper else GroupCosts.lower)
 
         def cost(place: int, length: int, taken: Stays) -> float:
-            costs = self.costs_of(place, length, taken, weights)
-            if costs not in found:
-                found[costs] = costs.upper() if upper else costs.lower()
-            return found[costs]
+            return known(self.costs_of(place, length, taken, weights))
 
         def least(place: int, length: int) -> float:
             group = self._groups[place, length]

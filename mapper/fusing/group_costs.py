@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +19,8 @@ from mapper.fusing.group_terms import GroupTerms, Part
 from mapper.fusing.part_floors import PartFloors, WorkPrices
 from mapper.staying.node_costs import NodeCosts
 from mapper.staying.shape_facts import SumWeights
+from mapper.staying.stay_proof import StaySetting
 from marl_common import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from mapper.staying.stay_proof import StaySetting
 
 Best = tuple[float, FusedTiling, list[Part]]
 """What a tiling costs, and its parts."""

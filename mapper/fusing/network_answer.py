@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from cost_models import CostModelError, MappingError, chip_from, mapping_from
 from layers import GraphNode, Layer, NetworkGraph, to_fields
@@ -292,10 +292,7 @@ def _check(where: str, given: Mapping[str, Any], found: Mapping[str, float]) -> 
     """Check figures of the file."""
     for name, value in found.items():
         if not math.isclose(given[name], value, rel_tol=SAME, abs_tol=SAME):
-            _differs(where, name, given[name], value)
-
-
-def _differs(where: str, name: str, given: float, found: float) -> NoReturn:
-    raise AnswerError(
-        f"{where}: {name}: {given:.12g} is written, but its mappings come to {found:.12g}"
-    )
+            raise AnswerError(
+                f"{where}: {name}: {given[name]:.12g} is written, but its mappings come to "
+                f"{value:.12g}"
+            )

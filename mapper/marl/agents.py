@@ -5,8 +5,11 @@ from __future__ import annotations
 from baselines import SearcherError
 from cost_models import Chain
 from maestro_env import Problem
-from mapper.clustering import Assignment, AssignmentError, cluster, collect, correlate
+from mapper.clustering.assignment import Assignment, AssignmentError
+from mapper.clustering.correlation import correlate
+from mapper.clustering.dataset import collect
 from mapper.clustering.library import nearest_layer, resized
+from mapper.clustering.tree import cluster
 from marl_common import brief
 
 FILES = (".yaml", ".yml", ".json")

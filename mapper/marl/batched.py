@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from baselines import Dedup, Moves, NestMemory, Screening
 from cost_models import ChainBatch, MappingBatch
 from maestro_env import BudgetExhausted, Evaluation, Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.checkpoint import SEARCH, check_identity, identity_of
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites, Plateau
@@ -24,7 +24,7 @@ from mapper.marl.learner_setup import policy_space, reproducible
 from mapper.marl.observation_and_reward import Observer, problem_facts
 from mapper.marl.policies import OBSERVATION, Mixture, Policies
 from mapper.marl.policy_transfer import NamedPolicies, adopt, hand_on, warm
-from mapper.marl.ppo import PPO, Transitions
+from mapper.marl.ppo import PPO, Transitions, entropy_left
 from mapper.marl.proposals import Choices, Proposals
 from mapper.marl.repeats import Repeats
 from mapper.pretrained.policy_proposals import search_from
@@ -255,7 +255,7 @@ class BatchedLearner:
         self.pending = []
         if self.config.reward == "rank":
             batch = batch._replace(reward=_ranked(batch.reward))
-        self.ppo.update(batch, self._entropy(), self.elites)
+        self.ppo.update(batch, entropy_left(self.problem, self.config), self.elites)
 
     def _play_screened(self) -> None:
         """Draw many worlds and evaluate what the surrogate picks.
@@ -272,13 +272,7 @@ class BatchedLearner:
     def _keep(self, choices: Choices, values: FloatArray) -> None:
         """Draws with their values, until a batch is full."""
         rewards = self._rewards(choices.parent, values)
-        seen, current, chosen, acting, free, _ = choices
-        self.pending.append(Transitions(seen, current, chosen, acting, free, rewards))
-
-    def _entropy(self) -> float:
-        budget = self.problem.budget
-        left = 1.0 if budget is None else 1.0 - self.problem.samples / budget
-        return self.config.entropy * left
+        self.pending.append(Transitions(*choices[:5], rewards))
 
     def _rewards(self, parents: FloatArray, values: FloatArray) -> FloatArray:
         """``(B,)`` shared rewards, higher is better."""

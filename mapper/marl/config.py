@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from baselines import check_positive, check_shares
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 
 LEARNERS = ("batched", "rllib")
 MODES = ("search", "paper")
@@ -26,6 +27,20 @@ NOT_NEGATIVE = (
     "self_imitation",
 )
 """Options above 0, from 0 to 1, and of at least 0."""
+
+
+def check_numbers(config: Any) -> None:
+    """Check the options above that a config has.
+
+    Raises:
+        ValueError: One is out of range.
+    """
+    known = {one.name: getattr(config, one.name) for one in fields(config)}
+    check_positive(**{name: known[name] for name in POSITIVE if name in known})
+    check_shares(**{name: known[name] for name in SHARES if name in known})
+    for name in NOT_NEGATIVE:
+        if name in known and known[name] < 0:
+            raise ValueError(f"{name}: got {known[name]!r}, expected at least 0")
 
 
 @dataclass(frozen=True)
@@ -140,11 +155,7 @@ class MarlConfig:
 
     def __post_init__(self) -> None:
         self._check_mode()
-        check_positive(**{name: getattr(self, name) for name in POSITIVE})
-        check_shares(**{name: getattr(self, name) for name in SHARES})
-        for name in NOT_NEGATIVE:
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
+        check_numbers(self)
         if not 0.0 <= self.discount <= 1.0:
             raise ValueError(f"discount: got {self.discount!r}, expected 0 to 1")
         if self.discount and self.mode != "paper":

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from maestro_env import Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.policies import Space
 from marl_common import IntArray
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from baselines import Moves
 from maestro_env import Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
 from mapper.marl.learner_setup import policy_space, reproducible
 from mapper.marl.observation_and_reward import PrintedFeedback
 from mapper.marl.policies import OBSERVATION, Mixture, Policies
-from mapper.marl.ppo import PPO, Transitions
+from mapper.marl.ppo import PPO, Transitions, entropy_left
 from mapper.marl.proposals import Proposals
 from marl_common import IntArray
 
@@ -58,7 +58,7 @@ class PaperLearner:
                     part, seen = self._play(seen)
                     parts.append(part)
                 batch = Transitions.join(_returned(parts, self.config.discount))
-                self.ppo.update(batch, self._entropy(), self.none)
+                self.ppo.update(batch, entropy_left(self.problem, self.config), self.none)
 
     def _play(self, seen: np.ndarray) -> tuple[Transitions, np.ndarray]:
         """A sample in every world; what the agents will observe of it next."""
@@ -66,13 +66,7 @@ class PaperLearner:
         actions = np.zeros((len(seen), len(self.problem.space.nvec)), np.int64)
         actions[:, self.columns] = drawn.chosen
         observed, rewards = self.feedback(self.problem.evaluate(actions))
-        observation, current, chosen, acting, free, _ = drawn
-        return Transitions(observation, current, chosen, acting, free, rewards), observed
-
-    def _entropy(self) -> float:
-        budget = self.problem.budget
-        left = 1.0 if budget is None else 1.0 - self.problem.samples / budget
-        return self.config.entropy * left
+        return Transitions(*drawn[:5], rewards), observed
 
 
 def _returned(parts: list[Transitions], discount: float) -> list[Transitions]:

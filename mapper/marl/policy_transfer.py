@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.checkpoint import POLICIES, SEARCH, CheckpointError
 from mapper.marl.policies import Policies, Space
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from baselines import Adam
+from maestro_env import Problem
 from mapper.marl.config import MarlConfig
 from mapper.marl.elites import Elites
 from mapper.marl.head_logs import HeadLogs
@@ -169,6 +170,12 @@ class _Asked(NamedTuple):
             batch.current[rows, parameter],
             batch.free[rows],
         )
+
+
+def entropy_left(problem: Problem, config: MarlConfig) -> float:
+    """Weight of the entropy bonus now: it falls linearly to 0 with the budget."""
+    left = 1.0 if problem.budget is None else 1.0 - problem.samples / problem.budget
+    return config.entropy * left
 
 
 def _normalised(advantage: Tensor, acts: Tensor) -> Tensor:

@@ -22,8 +22,9 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from baselines import one_thread
 from maestro_env import Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.marl.agents import choosing
+from mapper.marl.checkpoint import WEIGHTS, CheckpointError
 from mapper.marl.observation_and_reward import Observer, PrintedFeedback
 from mapper.marl.policies import OBSERVATION
 from mapper.marl.rllib_config import RllibConfig
@@ -260,8 +261,6 @@ def _forget(folder: Path) -> None:
 
 
 def _save_weights(algorithm: Any, policies: list[str], path: str) -> None:
-    from mapper.marl.checkpoint import WEIGHTS
-
     if not path:
         return
     weights = {name: dict(algorithm.get_module(name).state_dict()) for name in policies}
@@ -269,8 +268,6 @@ def _save_weights(algorithm: Any, policies: list[str], path: str) -> None:
 
 
 def _load_weights(algorithm: Any, policies: list[str], path: str) -> None:
-    from mapper.marl.checkpoint import WEIGHTS, CheckpointError
-
     if not path or not Path(path).exists():
         return
     weights = WEIGHTS.load(path).get("agents")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
 
-from baselines import SearcherError, check_positive
-from mapper.clustering import Assignment
-from mapper.marl.config import MODES, MarlConfig
+from baselines import SearcherError
+from mapper.clustering.assignment import Assignment
+from mapper.marl.config import MODES, MarlConfig, check_numbers
 
 REWARDS = ("improvement", "relative")
 
@@ -50,17 +50,7 @@ class RllibConfig:
     checkpoint_every: int = 5000
 
     def __post_init__(self) -> None:
-        check_positive(
-            hidden=self.hidden,
-            learning_rate=self.learning_rate,
-            batch=self.batch,
-            epochs=self.epochs,
-            clip=self.clip,
-            checkpoint_every=self.checkpoint_every,
-        )
-        for name in ("dataset", "entropy"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least 0")
+        check_numbers(self)
         if self.mode not in MODES:
             raise ValueError(f"mode: got {self.mode!r}, expected {' or '.join(MODES)}")
         if self.mode == "paper" and self.reward != REWARDS[0]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from baselines import BaseSearcher, Capabilities, SearcherError, require
 from maestro_env import Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
+from mapper.marl.agents import assigned, choosing
 from mapper.marl.config import MarlConfig
 from mapper.marl.rllib_config import RllibConfig
 
@@ -62,15 +63,12 @@ class Marl(BaseSearcher):
             problem: What will be searched.
             seed: Seed of the dataset.
         """
-        from mapper.marl.agents import assigned
-
         config = self.config
         if config.shared_policy and (agents := self._shared_agents(problem)) is not None:
             return agents
         return assigned(config.agents, problem, config.dataset, config.count_dataset, seed)
 
     def _shared_agents(self, problem: Problem) -> Assignment | None:
-        from mapper.marl.agents import choosing
         from mapper.marl.policy_transfer import assignment_of
 
         agents = assignment_of(self.config.shared_policy)
@@ -106,7 +104,6 @@ def _on_rllib(problem: Problem, config: RllibConfig, rng: np.random.Generator) -
                 f"learner 'rllib' needs the package {package}; "
                 "install it with: pip install 'marl-mapper[rllib]'"
             )
-    from mapper.marl.agents import assigned
     from mapper.marl.rllib import search
 
     seed = int(rng.integers(2**31))

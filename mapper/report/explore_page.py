@@ -20,7 +20,7 @@ from mapper.explore.explore_file import design_text, explored
 from mapper.explore.hints import wires_line
 from mapper.explore.ranking import rank_text
 from mapper.report.fronts import FrontView
-from marl_common import atomic_write, engineering
+from marl_common import engineering, write_text
 from marl_runs import made_with
 
 
@@ -69,8 +69,7 @@ def render_page(exploration: Exploration, notes: Sequence[str]) -> str:
 def write_page(path: Path, exploration: Exploration, notes: Sequence[str]) -> None:
     """Write the page, whole or not at all."""
     page = render_page(exploration, notes)
-    with atomic_write(path) as draft:
-        draft.write_text(page, encoding="utf-8")
+    write_text(path, page)
 
 
 def _text(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import layers
 from mapper.report.errors import ReportError
-from marl_common import atomic_write, read_json
+from marl_common import read_json, write_text
 from marl_runs import json_text
 
 NETWORK = "network.json"
@@ -66,8 +66,7 @@ def write_network(path: Path, network: NetworkShapes) -> None:
     fields: dict[str, Any] = {"network": network.name, "shapes": counts}
     more = {name: getattr(network, name) for name in ("tokens", "pass_cycles", "pass_energy_nj")}
     fields |= {name: value for name, value in more.items() if value}
-    with atomic_write(path) as draft:
-        draft.write_text(json_text(fields) + "\n", encoding="utf-8")
+    write_text(path, json_text(fields) + "\n")
 
 
 def read_network(path: Path) -> NetworkShapes | None:

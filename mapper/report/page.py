@@ -21,7 +21,7 @@ from mapper.report.errors import ReportError
 from mapper.report.networks import network_of
 from mapper.report.overview import Overview
 from mapper.report.sources import Source
-from marl_common import atomic_write
+from marl_common import write_text
 from marl_runs import StoredRun
 
 PAGE, STYLE = "page.html.j2", "style.css"
@@ -92,8 +92,7 @@ def write(path: Path, page: str) -> None:
         ReportError: The file cannot be written.
     """
     try:
-        with atomic_write(path) as draft:
-            draft.write_text(page, encoding="utf-8")
+        write_text(path, page)
     except OSError as error:
         raise ReportError(f"--out {path}: cannot be written ({error.strerror})") from error
 

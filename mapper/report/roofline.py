@@ -26,7 +26,10 @@ def roofline(layers: Sequence[BestMapping]) -> str:
     """
     chip = layers[0].accelerator
     bandwidth = _dram_bytes(chip)
-    points = [(one, one.cost.arithmetic_intensity, _speed(one)) for one in layers]
+    points = [
+        (one, one.cost.arithmetic_intensity, one.layer.macs / one.cost.latency_cycles)
+        for one in layers
+    ]
     points = [point for point in points if math.isfinite(point[1]) and point[1] > 0]
     if not bandwidth or not points:
         return ""
@@ -72,10 +75,6 @@ def _dram_bytes(chip: Accelerator | Chain) -> int | None:
         return chip.totals()["offchip_bw"]
     limits = [bits for bits in (chip.levels[0].read_bw, chip.levels[0].write_bw) if bits]
     return min(limits) // 8 if limits else None
-
-
-def _speed(one: BestMapping) -> float:
-    return one.layer.macs / one.cost.latency_cycles
 
 
 def _label(name: str, x: float, y: float, taken: list[tuple[float, float]]) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cost_models import CHAINS, PRESETS, Chain, chip_from
 from mapper.compare.entry import ComparedRun, entries_of
 from mapper.explore.design_ranges import ExploreError
 from mapper.explore.explore_file import ExploredDesigns, explored_in
@@ -94,7 +95,10 @@ def from_folder(folder: Path) -> Source:
             runs += found
             stores += [str(path)] if found else []
     stored = {_mark(run) for run in runs}
-    runs += [run for run in map(_read, _manifests(folder)) if _mark(run) not in stored]
+    manifests = [
+        path for path in sorted(folder.rglob(MANIFEST)) if (path.parent / MAPPING).is_file()
+    ]
+    runs += [run for run in map(_read, manifests) if _mark(run) not in stored]
     if not runs:
         raise ReportError(
             f"{folder}: holds neither a store (*.sqlite) nor a {MANIFEST} of `mapper search --out`"
@@ -111,12 +115,6 @@ def _mark(run: StoredRun) -> str:
     return json.dumps([what, run.spec["method"], run.seed, run.budget, run.samples, found])
 
 
-def _manifests(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob(MANIFEST)):
-        if (path.parent / MAPPING).is_file():
-            yield path
-
-
 def _read(path: Path) -> StoredRun:
     """A search result on disk, as a store would hold it."""
     try:
@@ -131,7 +129,6 @@ def _read(path: Path) -> StoredRun:
 
 
 def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> StoredRun:
-    from cost_models import chip_from
 
     problem = data["problem"]
     layer = layer_of(problem["layer_fields"])
@@ -180,8 +177,6 @@ def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> St
 
 def chip_name(chip: Any) -> str:
     """A name of the library, or a few words."""
-    from cost_models import CHAINS, PRESETS, Chain
-
     deep = isinstance(chip, Chain)
     names = [name for name, known in (CHAINS if deep else PRESETS).items() if known == chip]
     size = f"{chip.peak_macs_per_cycle} MACs" if deep else f"{chip.num_pes} PEs"

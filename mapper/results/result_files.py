@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -22,11 +22,9 @@ from cost_models import (
     mapping_from,
     print_network,
 )
+from mapper.search.found import Found
 from marl_common import errors_named, read_yaml
 from marl_runs import json_text, plain
-
-if TYPE_CHECKING:
-    from mapper.search.found import Found
 
 MAPPING, DATAFLOW, MANIFEST = "mapping.yaml", "mapping.m", "manifest.json"
 MANIFEST_VERSION = 1
@@ -117,18 +115,6 @@ def search_manifest(found: Found) -> dict[str, Any]:
         }
     )
     return manifest
-
-
-def read_mapping(path: Path) -> Mapping:
-    """Read a mapping's YAML: orders, parallel, tiles and cluster size of two levels.
-
-    Raises:
-        MappingError: The file cannot be read or holds no such mapping; names the file.
-    """
-    found = read_any_mapping(path)
-    if not isinstance(found, Mapping):
-        raise MappingError(f"{path}: an entry for each level, and this takes mappings of two")
-    return found
 
 
 def read_any_mapping(path: Path) -> Mapping | ChainMapping:

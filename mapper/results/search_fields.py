@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -14,6 +14,8 @@ from marl_runs import StoredRun, StoreError
 Flag = Annotated[bool, Field(strict=True), expected("true or false")]
 Free = dict[Text, Any]
 """Values that the definition's key covers, or that their own readers check."""
+Found = TypeVar("Found", MappingFields, ChainMappingFields)
+"""Fields of a mapping of two levels, or of a list of them."""
 
 
 class _Stored(BaseModel):
@@ -55,7 +57,7 @@ class SpecFields(_Stored):
     carry: CarryFields | None = None
 
 
-class ProofFields(_Stored):
+class ProofFields(_Stored, Generic[Found]):
     """How far a proof came; None stands for infinity."""
 
     status: Text
@@ -65,10 +67,10 @@ class ProofFields(_Stored):
     boxes: Count
     evaluated: Count | None
     seconds: Number
-    mapping: MappingFields | None
+    mapping: Found | None
 
 
-class ResultFields(_Stored):
+class ResultFields(_Stored, Generic[Found]):
     """What a search found; None stands for infinity."""
 
     samples: Count
@@ -82,11 +84,11 @@ class ResultFields(_Stored):
     ]
     bound: Number | None
     best_action: Annotated[list[Count], expected("whole numbers of at least 0")] | None = None
-    best_mapping: MappingFields | None = None
+    best_mapping: Found | None = None
     best_figures: dict[Text, Number | None] | None = None
     samples_kept: Flag = True
     proves_optimum: Flag = False
-    proof: ProofFields | None = None
+    proof: ProofFields[Found] | None = None
     config: Free | None = None
     empty: Text | None = None
 
@@ -100,34 +102,15 @@ class ResultFields(_Stored):
         return self
 
 
-class SearchFields(_Stored):
+class SearchFields(_Stored, Generic[Found]):
     """A stored search: its definition, its result, and what made it."""
 
     spec: SpecFields
-    result: ResultFields
+    result: ResultFields[Found]
     versions: dict[Text, Text]
 
 
-class ChainProofFields(ProofFields):
-    """How far a proof on a list of levels came."""
-
-    mapping: ChainMappingFields | None  # type: ignore[assignment]  # of another depth
-
-
-class ChainResultFields(ResultFields):
-    """What a search on a list of levels found."""
-
-    best_mapping: ChainMappingFields | None = None  # type: ignore[assignment]  # likewise
-    proof: ChainProofFields | None = None
-
-
-class ChainSearchFields(SearchFields):
-    """A stored search on a list of levels."""
-
-    result: ChainResultFields
-
-
-def check_search(run: StoredRun) -> ResultFields:
+def check_search(run: StoredRun) -> ResultFields[Any]:
     """Check the fields of a finished search.
 
     Raises:
@@ -141,5 +124,6 @@ def check_search(run: StoredRun) -> ResultFields:
         proof.get("mapping") if isinstance(proof, dict) else None,
     )
     deep = any(isinstance(mapping, dict) and "levels" in mapping for mapping in mappings)
-    model = ChainSearchFields if deep else SearchFields
-    return read_fields(model, data, f"run {run.id}", StoreError).result
+    model: Any = SearchFields[ChainMappingFields] if deep else SearchFields[MappingFields]
+    checked: SearchFields[Any] = read_fields(model, data, f"run {run.id}", StoreError)
+    return checked.result

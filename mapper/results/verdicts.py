@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from cost_models import RetiredOptionError
+import layers
+from cost_models import CHAINS, FIGURES, PRESETS, RetiredOptionError, mapping_from
+from maestro_env import Evaluation, Objective, chip_of_space
+from mapper.results.search_fields import ResultFields
 from mapper.search.problem_spec import ProblemSpec
 from mapper.search.search_run import KIND, name_of
 from marl_runs import DamagedRun, RunStatus, Store, StoredRun, StoreError, key_of
-
-if TYPE_CHECKING:
-    from maestro_env import Evaluation
-    from mapper.results.search_fields import ResultFields
 
 RANDOM = 2_000
 """Random mappings that are looked at where none is said to be feasible."""
@@ -96,10 +95,6 @@ def _check(store: Store, run: StoredRun) -> Verdict:
 
 def _identity_fault(run: StoredRun) -> str:
     """What of a run's key and name is not what its definition gives."""
-    import layers
-    from cost_models import CHAINS, PRESETS
-    from maestro_env import chip_of_space
-
     if key_of(run.kind, run.spec, run.seed, run.budget) != run.key:
         return "its definition is not the one that its key stands for"
     spec = ProblemSpec.from_dict(run.spec["problem"])
@@ -116,7 +111,7 @@ def _identity_fault(run: StoredRun) -> str:
     return "" if same else f"its layer is not the zoo's {spec.layer_name}"
 
 
-def _nothing_fault(run: StoredRun, result: ResultFields) -> str:
+def _nothing_fault(run: StoredRun, result: ResultFields[Any]) -> str:
     """Where no mapping was found: a random mapping that is feasible, and no sample says it is."""
     if run.best_value is not None or (result.empty is None and result.samples_kept):
         return ""
@@ -126,10 +121,8 @@ def _nothing_fault(run: StoredRun, result: ResultFields) -> str:
     return "no mapping is said to be feasible, but the problem has some" if found else ""
 
 
-def _look_again(run: StoredRun, result: ResultFields) -> Evaluation | None:
+def _look_again(run: StoredRun, result: ResultFields[Any]) -> Evaluation | None:
     """What the best action is worth; None where the search found none."""
-    from cost_models import mapping_from
-
     if result.best_action is None or result.best_mapping is None:
         return None
     problem = ProblemSpec.from_dict(run.spec["problem"]).build()
@@ -147,11 +140,8 @@ def _difference(stored: float | None, again: float | None) -> str:
     return ""
 
 
-def _figure_fault(run: StoredRun, result: ResultFields, looked: Evaluation | None) -> str:
+def _figure_fault(run: StoredRun, result: ResultFields[Any], looked: Evaluation | None) -> str:
     """A figure of the best mapping that is another now, or a unit that is not the objective's."""
-    from cost_models import FIGURES
-    from maestro_env import Objective
-
     unit = Objective.parse(run.spec["problem"]["objective"]).unit
     if result.unit not in ("", unit):
         return f"its unit is {result.unit!r}, the objective's is {unit!r}"
@@ -164,7 +154,7 @@ def _figure_fault(run: StoredRun, result: ResultFields, looked: Evaluation | Non
     return ""
 
 
-def _sample_fault(store: Store, run: StoredRun, result: ResultFields) -> str:
+def _sample_fault(store: Store, run: StoredRun, result: ResultFields[Any]) -> str:
     """A count, a value or a curve that is not that of the stored samples."""
     counted = (result.samples, result.best_value)
     if counted != (run.samples, run.best_value):

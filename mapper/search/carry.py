@@ -6,13 +6,12 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from layers import Layer
-    from marl_runs import Context
+from layers import Layer
+from marl_runs import Context
 
 POLICY, POLICIES = "policy.pt", "policies.pt"
 """In a run's folder: the state of its search, and the set of policies that is handed on."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from cost_models import Cost
+from cost_models import Mapping as LoopMapping
+from maestro_env import Problem
 from mapper.search.search_run import SearchRun, counters_of
 from marl_runs import Ended, Provenance, RunStatus, made_with
 
 if TYPE_CHECKING:
-    from cost_models import Cost
-    from cost_models import Mapping as LoopMapping
-    from maestro_env import Problem
     from marl_runs import StoredRun
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import baselines
+from maestro_env import Problem
 
 if TYPE_CHECKING:
     from baselines import Searcher
-    from maestro_env import Problem
 
 DEFAULT, FALLBACK = "auto", "ga"
 """The default method, and what runs where this package's searchers are not registered."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import layers
 from cost_models import Accelerator, Chain, Cost
 from layers import Layer
 from mapper.search.carry import NOTHING, Carry, Earlier
 from mapper.search.found import Found
+from mapper.search.problem_spec import ProblemSpec
 from mapper.search.search_run import SearchRun
-
-if TYPE_CHECKING:
-    from mapper.search.problem_spec import ProblemSpec
-    from marl_runs import Store
+from marl_runs import Store
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from cost_models import Accelerator, Chain
-    from layers import Layer
-    from maestro_env import Problem
+import cost_models
+import layers
+from cost_models import Accelerator, Chain, chip_from, recorded_options
+from layers import Layer
+from maestro_env import Problem
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,6 @@ class ProblemSpec:
         Raises:
             ValueError: An error of the layer, cost model, space, objective or limits.
         """
-        import cost_models
-        from maestro_env import Problem
-
         return Problem(
             self.layer,
             self.accelerator,
@@ -74,8 +72,6 @@ class ProblemSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; :meth:`from_dict` reads them."""
-        import layers
-
         return asdict(self) | {
             "layer": layers.to_fields(self.layer),
             "accelerator": self.accelerator.to_dict(),
@@ -88,8 +84,6 @@ class ProblemSpec:
         Raises:
             ValueError: The values are not those of :meth:`to_dict`.
         """
-        from cost_models import chip_from, recorded_options
-
         try:
             values = dict(data)
             values["cost_model_options"] = recorded_options(values)
@@ -109,8 +103,6 @@ def layer_of(fields: Mapping[str, Any]) -> Layer:
         LayerError: The fields make no layer.
         KeyError: Name or kind is missing.
     """
-    import layers
-
     values = dict(fields)
     return layers.from_fields(values.pop("name"), values.pop("kind"), values)
 

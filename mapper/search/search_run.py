@@ -10,6 +10,9 @@ from functools import cached_property, lru_cache
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import baselines
+from cost_models import FIGURES
+from maestro_env import Objective, Problem
 from mapper.search.carry import Carry
 from mapper.search.methods import digests_of
 from mapper.search.problem_spec import ProblemSpec
@@ -19,7 +22,6 @@ from marl_runs import Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
     from baselines import Proof, ProofProgress, SearchResult
-    from maestro_env import Problem
 
 KIND = "search"
 WARM_UP_CAPPED = 8
@@ -85,15 +87,11 @@ class SearchRun(Experiment):
     @property
     def proves(self) -> bool:
         """Whether the cost model offers the bounds that a proof needs."""
-        import baselines
-
         return baselines.can_prove(self.problem.build()) is None
 
     @cached_property
     def open_ended(self) -> bool:
         """Whether it proves, and so ends before its samples are spent."""
-        import baselines
-
         return (
             self.proves
             and baselines.prover_of(baselines.load(self.method, **self.options)) is not None
@@ -123,8 +121,6 @@ class SearchRun(Experiment):
         """
         if (self.method, self.problem.cost_model) in _warm:
             return
-        import baselines
-
         problem = self.problem.build()
         with contextlib.suppress(Exception):  # a fault shows up, and is recorded, in the run itself
             options = {k: v for k, v in self.options.items() if k not in FILES}
@@ -136,15 +132,11 @@ class SearchRun(Experiment):
 
     def doubts(self, problem: Problem) -> Sequence[str]:
         """What the user should know before the search, a sentence each."""
-        import baselines
-
         known = getattr(baselines.load(self.method, **self.options), "doubts", None)
         return known(problem) if known else ()
 
     def standing(self, best: float) -> str:
         """See :meth:`Experiment.standing`."""
-        from maestro_env import Objective
-
         return f"best {engineering(best, Objective.parse(self.problem.objective).unit, digits=4)}"
 
     def run(self, context: Context) -> dict[str, Any]:
@@ -155,8 +147,6 @@ class SearchRun(Experiment):
         Only the samples of a search that enumerates the space are not kept: they may be hundreds of
         millions, and the space says what they are.
         """
-        import baselines
-
         problem = self.problem.build()
         empty = problem.why_empty()
         if empty is not None:
@@ -190,10 +180,9 @@ class SearchRun(Experiment):
             result = _describe(problem)
             result["samples_kept"] = context.recorded == problem.samples
             result["proves_optimum"] = found is not None and found.proven
-            if found is not None and found.proof is not None:
-                result["proof"] = proof_values(found.proof)
-            elif found is None and reached:
-                result["proof"] = reached_values(reached[0])
+            proof = next(iter(reached), None) if found is None else found.proof
+            if proof is not None:
+                result["proof"] = proof_values(proof)
             if self.carry is not None:
                 result["config"] = asdict(searcher.config)
             return result
@@ -228,15 +217,11 @@ def name_of(label: str, spec: ProblemSpec, seed: int) -> str:
 @lru_cache
 def _config(method: str, options: str) -> dict[str, Any]:
     """The whole config of a searcher; finding one takes milliseconds, and tables ask often."""
-    import baselines
-
     return asdict(baselines.load(method, **json.loads(options)).config)
 
 
 def _describe(problem: Problem) -> dict[str, Any]:
     """What a search's counters hold, and the figures of the best mapping."""
-    from cost_models import FIGURES
-
     result: dict[str, Any] = {
         "samples": problem.samples,
         "best_value": problem.best_value,
@@ -257,31 +242,21 @@ def _describe(problem: Problem) -> dict[str, Any]:
     }
 
 
-def proof_values(proof: Proof) -> dict[str, Any]:
-    """A proof as a stored result keeps it; the mapping is that of the proof."""
+def proof_values(proof: Proof | ProofProgress) -> dict[str, Any]:
+    """A proof as a stored result keeps it, or one that was stopped on its way."""
+    if isinstance(proof, baselines.ProofProgress):
+        status, boxes, evaluated = "interrupted", proof.boxes, None
+    else:
+        status, boxes, evaluated = proof.status, proof.counts.boxes, proof.counts.evaluated
     return {
-        "status": proof.status,
+        "status": status,
         "value": proof.value,
         "bound": proof.bound,
         "gap": proof.gap,
-        "boxes": proof.counts.boxes,
-        "evaluated": proof.counts.evaluated,
+        "boxes": boxes,
+        "evaluated": evaluated,
         "seconds": proof.seconds,
         "mapping": None if proof.mapping is None else proof.mapping.to_dict(),
-    }
-
-
-def reached_values(step: ProofProgress) -> dict[str, Any]:
-    """The same of a proof that was stopped on its way."""
-    return {
-        "status": "interrupted",
-        "value": step.value,
-        "bound": step.bound,
-        "gap": step.gap,
-        "boxes": step.boxes,
-        "evaluated": None,
-        "seconds": step.seconds,
-        "mapping": None if step.mapping is None else step.mapping.to_dict(),
     }
 
 

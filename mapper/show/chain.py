@@ -41,8 +41,7 @@ def print_chain_details(chip: Chain, cost: Cost, bound: float) -> None:
     print()
     print_levels(cost)
     print()
-    for line in what_limits(cost, chip, bound):
-        say(line)
+    say("\n".join(what_limits(cost, chip, bound)))
 
 
 def print_levels(cost: Cost) -> None:

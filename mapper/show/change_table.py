@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from maestro_env import Objective
+from mapper.explaining.mapping_changes import Changes
 from marl_common import engineering
 from marl_runs import Column, print_rows, say
-
-if TYPE_CHECKING:
-    from mapper.explaining.mapping_changes import Changes
 
 FIGURES = (("latency_cycles", "cycles"), ("energy_nj", "nJ"))
 

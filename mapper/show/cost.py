@@ -44,15 +44,9 @@ def level_values(cost: Cost) -> dict[str, Any]:
 
 def infeasible_values(reason: Infeasible) -> dict[str, Any]:
     """A reason as plain values."""
-    return {
-        "code": reason.code.name,
-        "message": reason.message,
-        "demand": reason.demand,
-        "bound": reason.bound,
-        "gap": reason.gap,
-        "unit": reason.unit,
-        "levers": list(reason.levers),
-    }
+    names = ("message", "demand", "bound", "gap", "unit")
+    found = {name: getattr(reason, name) for name in names}
+    return {"code": reason.code.name, **found, "levers": list(reason.levers)}
 
 
 TITLES = {
@@ -105,7 +99,8 @@ def print_costs(
     print_rows(title, rows, "", columns)
     for name, cost in costs.items():
         if cost.accesses:
-            print_rows(f"\nAccesses [elements], {name}", access_rows(cost), "", _kinds(cost))
+            rows = [{"tensor": tensor, **kinds} for tensor, kinds in cost.accesses.items()]
+            print_rows(f"\nAccesses [elements], {name}", rows, "", _kinds(cost))
 
 
 def _kinds(cost: Cost) -> list[Column]:
@@ -181,8 +176,3 @@ def bounds_of(
     if mapping is not None and mapping.num_pes is not None:
         accelerator = replace(accelerator, num_pes=mapping.num_pes)
     return figure_bounds(model, layer, accelerator, bypass=bypassed)
-
-
-def access_rows(cost: Cost) -> Sequence[dict[str, Any]]:
-    """One row a tensor, one column a kind of access."""
-    return [{"tensor": tensor, **kinds} for tensor, kinds in cost.accesses.items()]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
+from mapper.pretrained.explanation import Choice
 from marl_runs import Column, print_rows
-
-if TYPE_CHECKING:
-    from mapper.pretrained.explanation import Choice
 
 
 def print_decisions(title: str, choices: list[Choice], note: str) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from mapper.explaining.evolution import Evolution
 from marl_runs import Column, print_rows
-
-if TYPE_CHECKING:
-    from mapper.explaining.evolution import Evolution
 
 
 def print_evolution(name: str, evolution: Evolution) -> None:

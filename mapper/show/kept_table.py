@@ -79,5 +79,4 @@ def print_kept(kept: KeptNetwork, language: LanguageModel | None = None) -> None
     if language is not None:
         best, tokens = kept.best, language.run.new_tokens
         found = TokenFigures.of(tokens, kept.chip, best.latency, best.energy)
-        for line in (f"{found.speed}, {found.energy}", *language_lines(language)):
-            say(line)
+        say("\n".join([f"{found.speed}, {found.energy}", *language_lines(language)]))

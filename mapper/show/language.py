@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from layers import LanguageModel
+from layers import LanguageModel
 
 
 def language_lines(model: LanguageModel) -> list[str]:

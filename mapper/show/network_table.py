@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import layers
+from cost_models import Accelerator, Chain
+from maestro_env import Objective
 from mapper.show.speed import speed_lines
 from marl_common import engineering, percent
 from marl_runs import Column, print_rows, say
-
-if TYPE_CHECKING:
-    from cost_models import Accelerator, Chain
-    from maestro_env import Objective
 
 FIGURES = ("latency_cycles", "energy_nj")
 """Figures that every row shows, whatever is minimised."""
@@ -19,8 +18,6 @@ FIGURES = ("latency_cycles", "energy_nj")
 
 def own_name(layer: str) -> str:
     """The name of a layer without that of its network, if that is one of the zoo."""
-    import layers
-
     head, _, own = layer.partition(".")
     return own if own and layers.is_network(head) else layer
 
@@ -58,9 +55,8 @@ def print_network(
         total=whole,
     )
     if chip is not None:
-        say("")
-        for line in speed_lines(chip, *(totals[name] for name in (*FIGURES, "macs"))):
-            say(line)
+        figures = (totals[name] for name in (*FIGURES, "macs"))
+        say("\n".join(["", *speed_lines(chip, *figures)]))
 
 
 def _is_a_sum(objective: Objective) -> bool:

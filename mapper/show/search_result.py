@@ -81,8 +81,7 @@ def print_result(found: Found, standing: Standing | None, verbose: bool = False)
         print(f"\n{nest_of_loops(mapping.loops(problem.layer, chip))}\n")
     else:
         print(f"\n{loop_nest(mapping, problem.layer, chip.num_pes)}\n")
-    for line in speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs):
-        say(line)
+    say("\n".join(speed_lines(chip, cost.latency_cycles, cost.energy_nj, cost.macs)))
     if verbose:
         say(f"{spent}, {found.feasible_share:.1%} feasible; {_distance(problem)}\n")
         _print_details(problem, mapping, cost, least)
@@ -100,8 +99,7 @@ def _print_details(problem: Problem, mapping: Any, cost: Cost, least: int) -> No
     bounds = bounds_of(problem.cost_model, layer, chip, mapping)
     print_costs({problem.cost_model.name: cost}, bounds=bounds)
     print()
-    for line in what_limits(cost, layer, chip, mapping):
-        say(line)
+    say("\n".join(what_limits(cost, layer, chip, mapping)))
 
 
 def _value(problem: Problem) -> str:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cost_models import ChainMapping, loop_nest, nest_of_loops
+from maestro_env import Problem
+from mapper.explaining.standing import Standing
 from marl_common import engineering, percent
 from marl_runs import say
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
-    from mapper.explaining.standing import Standing
 
 WHY = {
     "timeout": "the proof ran out of time",

@@ -12,6 +12,7 @@ import heapq
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from typing import NamedTuple
 
@@ -87,9 +88,9 @@ class FilterSearch:
     """
 
     def __init__(self, costs: FilterCosts, weights: SumWeights, upper: bool, gap: float) -> None:
-        self._costs, self._weights, self._upper = costs, weights, upper
+        self._costs = costs
+        self._cost = cache(lambda place, taken: costs.of(place, taken, weights, upper))
         self._spare = max(gap, CLOSE)
-        self._found: dict[tuple[int, Stays], float] = {}
         self._whole: dict[Stays, StaySchedule] = {}
         self._least = [costs.least(place, weights) for place in range(len(costs.graph.nodes))]
 
@@ -123,12 +124,6 @@ class FilterSearch:
 
     def _value(self) -> float:
         return min(found.value for found in self._whole.values())
-
-    def _cost(self, place: int, taken: Stays) -> float:
-        key = (place, taken)
-        if key not in self._found:
-            self._found[key] = self._costs.of(place, taken, self._weights, self._upper)
-        return self._found[key]
 
     def _schedule(self, cost: StepCost, filters: Stays) -> StaySchedule:
         """The best choice of tensors in the room that filters leave."""

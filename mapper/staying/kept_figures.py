@@ -46,18 +46,11 @@ def comparison(kept: KeptNetwork) -> list[dict[str, Any]]:
     schedules = [("all in DRAM", kept.none), ("tensors stay", kept.keep)]
     if kept.tiles is not None:
         schedules.append(("layers fused", kept.tiles))
-    for name, found in schedules:
-        rows.append(
-            {
-                "schedule": name,
-                "latency_cycles": found.latency,
-                "energy_nj": found.energy,
-                "edp": found.latency * found.energy,
-                "dram_bytes": found.dram,
-                "proven": proven(found.gap),
-            }
-        )
     figures = ("latency_cycles", "energy_nj", "edp", "dram_bytes")
+    for name, found in schedules:
+        totals = found.totals()
+        shown = {figure: totals[figure] for figure in figures}
+        rows.append({"schedule": name, **shown, "proven": proven(found.gap)})
     shares = {f: _share(rows[0][f], rows[-1][f]) for f in figures}
     return [*rows, {"schedule": "less by", **shares, "proven": ""}]
 

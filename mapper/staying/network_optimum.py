@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from cost_models import Chain
@@ -22,7 +23,7 @@ from mapper.staying.network_result import (
     UnmappableError,
 )
 from mapper.staying.node_costs import NodeCosts
-from mapper.staying.rooms import Stays, TensorRoom
+from mapper.staying.rooms import TensorRoom
 from mapper.staying.shape_facts import BOTH, Resident, ShapeFacts, SumWeights
 from mapper.staying.stay_proof import StayProof, StaySetting
 from mapper.staying.stay_schedule import NO_GROUPS, Groups, StaySchedule, schedule
@@ -153,19 +154,11 @@ class NetworkProblem:
             stay: Whether tensors may stay.
             upper: Whether costs are known ones.
         """
-        found: dict[tuple[int, Stays], float] = {}
-
-        def cost(place: int, taken: Stays) -> float:
-            key = (place, taken)
-            if key not in found:
-                found[key] = self.costs.of(place, taken, weights, upper)
-            return found[key]
-
         return schedule(
             len(self.graph.nodes),
             self.rooms if stay else (),
             self.costs.capacity,
-            cost,
+            cache(lambda place, taken: self.costs.of(place, taken, weights, upper)),
             lambda place: self.costs.least(place, weights),
             self.groups(weights, upper),
         )

@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cost_models import Accelerator, Chain
+import baselines
+import cost_models
+from cost_models import Accelerator, Chain, ChainMapping, Widths, mapping_from
+from cost_models import Mapping as TwoLevelMapping
 from layers import TENSORS, Layer, to_fields
+from maestro_env import Problem
 from mapper.staying.rooms import home_of, limits_of
 from mapper.staying.shape_facts import (
     BOTH,
@@ -22,10 +26,6 @@ from marl_common import engineering
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
-    from cost_models import ChainMapping, Widths
-    from cost_models import Mapping as TwoLevelMapping
-    from maestro_env import Problem
-
     LoopMapping = TwoLevelMapping | ChainMapping
 
 SEARCHED, BOXES, PART_BOXES = 5_000, 5_000_000, 500_000
@@ -61,9 +61,6 @@ class StaySetting:
         self, layer: Layer, resident: Resident, room: float, weights: SumWeights
     ) -> Problem:
         """A layer's problem; `room` is inf where nothing takes any."""
-        import cost_models
-        from maestro_env import Problem
-
         options = self._options(resident)
         if weights.energy and weights.latency:
             options["cycle_nj"] = weights.latency / weights.energy
@@ -92,8 +89,6 @@ class StaySetting:
         Raises:
             InfeasibleError: It has none.
         """
-        import cost_models
-
         loaded: Any = cost_models.load(model, **self._options(resident))
         cost = loaded.evaluate(layer, self.chip, mapping)
         if cost.infeasible is not None:
@@ -181,8 +176,6 @@ class StayProof(Experiment):
         Returns:
             ``bound``, ``status`` and the best ``mapping``.
         """
-        import baselines
-
         problem = self.setting.problem(self.layer, self.resident, self.room, self.weights)
         try:
             proof = baselines.prove(
@@ -206,8 +199,6 @@ class StayProof(Experiment):
 
     def _searched(self, problem: Problem) -> dict[str, Any]:
         """What descent from the start finds, or a search without one, and the physical bound."""
-        import baselines
-
         start, found, value = self._fitting(problem), None, math.inf
         if start is not None:
             found, value = _descended(problem, problem.action_of(start)[0])
@@ -232,8 +223,6 @@ class StayProof(Experiment):
 
     def take_in(self, result: Mapping[str, Any], facts: ShapeFacts) -> None:
         """Add what was proven to what is known of the shape."""
-        from cost_models import mapping_from
-
         bound = math.inf
         if result["status"] != "empty":  # also where boxes ended before there was a mapping
             bound = result["bound"] * (self.weights.energy or 1.0)
@@ -249,8 +238,6 @@ class StayProof(Experiment):
 
 def drawn(problem: Problem) -> TwoLevelMapping | None:
     """The best of some mappings that trained agents propose; None on a list of levels."""
-    import baselines
-
     if isinstance(problem.accelerator, Chain):
         return None
     found: TwoLevelMapping | None = baselines.load("zero-shot").search(problem, DRAWN, 0).mapping

@@ -11,7 +11,7 @@ from typing import Any
 from mapper.staying.kept_figures import comparison, fused_words, stay_lines
 from mapper.staying.kept_network import KeptNetwork
 from mapper.staying.rooms import home_of
-from marl_common import atomic_write, engineering
+from marl_common import engineering, write_text
 from marl_runs import made_with
 
 HEIGHT, LEFT, TOP, LEAST_WIDTH, NODE_WIDTH = 260, 64, 12, 640, 9
@@ -37,8 +37,7 @@ def write_staying_page(path: Path, kept: KeptNetwork) -> bool:
         nodes=[_node_cells(step) for step in kept.best.steps],
         command=made_with().command,
     )
-    with atomic_write(path) as draft:
-        draft.write_text(page, encoding="utf-8")
+    write_text(path, page)
     return True
 
 

@@ -15,12 +15,9 @@ import baselines
 from cost_models import Accelerator
 from layers import Layer
 from maestro_env import Problem
-from mapper.certificate import (
-    Certificate,
-    CertificateError,
-    check_certificate,
-    make_certificate,
-)
+from mapper.certificate.certificate_file import Certificate, CertificateError
+from mapper.certificate.checker import check_certificate
+from mapper.certificate.making import make_certificate
 from mapper.search.problem_spec import ProblemSpec
 
 EDGE = Accelerator.load("edge")

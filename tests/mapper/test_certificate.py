@@ -20,14 +20,14 @@ from benchmarks.edits.fields import deep_specs
 from cost_models import CHAINS, Accelerator, ChainMapping
 from layers import Layer
 from mapper import certificate as package
-from mapper.certificate import (
+from mapper.certificate import looks
+from mapper.certificate.certificate_file import (
     Certificate,
     CertificateError,
-    check_certificate,
-    looks,
     read_certificate,
     write_certificate,
 )
+from mapper.certificate.checker import check_certificate
 from mapper.certificate.replay import Grid
 from mapper.search.problem_spec import ProblemSpec
 from tests.mapper import certificates

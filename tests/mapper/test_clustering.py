@@ -8,17 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.clustering import (
-    METHODS,
-    Assignment,
-    AssignmentError,
-    Correlation,
-    Dataset,
-    DatasetError,
-    cluster,
-    correlate,
-)
+from mapper.clustering.assignment import Assignment, AssignmentError
+from mapper.clustering.correlation import METHODS, Correlation, correlate
+from mapper.clustering.dataset import Dataset, DatasetError
 from mapper.clustering.plots import cut_height
+from mapper.clustering.tree import cluster
 from marl_runs import BACKDROP, FigureError, save_figure
 from tests.mapper.commands import printed, said
 

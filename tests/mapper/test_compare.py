@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mapper.compare import FORMATS, Summary, collect, make_plan, make_tables
 from mapper.compare.curves import bands, ratio_bars, target_bars
-from mapper.compare.entry import Board, ComparedCase, ComparedRun
-from mapper.compare.formats import as_terminal
+from mapper.compare.entry import Board, ComparedCase, ComparedRun, collect
+from mapper.compare.formats import FORMATS, as_terminal
+from mapper.compare.plan import make_plan
+from mapper.compare.result_tables import make_tables
 from mapper.compare.run import run_plan, summarise
+from mapper.compare.summary import Summary
 from mapper.results.verdicts import validate
 from marl_runs import SilentReporter, Store
 from tests.mapper.commands import printed

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from maestro_env import Problem
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.explaining.evolution import explain
 from mapper.marl.agents import choosing
 from tests.mapper.commands import json_of, printed, refused

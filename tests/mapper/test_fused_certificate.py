@@ -10,13 +10,9 @@ from typing import Any
 import pytest
 
 from cost_models import load_chip
-from mapper.certificate import (
-    Certificate,
-    KeptCertificate,
-    check_kept,
-    read_kept,
-    write_kept,
-)
+from mapper.certificate.certificate_file import Certificate
+from mapper.certificate.kept_certificate import KeptCertificate, read_kept, write_kept
+from mapper.certificate.kept_checker import check_kept
 from mapper.staying.network_result import NetworkResult
 from tests.mapper.certificates import (
     Lies,

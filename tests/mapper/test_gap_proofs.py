@@ -9,8 +9,8 @@ import baselines
 from baselines import OptimaError, known_optimum, problem_key, read_optima, write_optima
 from baselines.optimal import known_optima
 from maestro_env import Problem
-from mapper.compare import make_plan
 from mapper.compare.gap_proofs import library_optima, prove_gaps
+from mapper.compare.plan import make_plan
 from mapper.compare.run import run_plan, summarise
 from marl_runs import SilentReporter, Store
 from tests.mapper.commands import json_of, printed

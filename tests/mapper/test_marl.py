@@ -9,7 +9,7 @@ import pytest
 import baselines
 from cost_models import Accelerator, capabilities_of
 from maestro_env import BudgetExhausted, Problem, nest_keys
-from mapper.clustering import Assignment, AssignmentError
+from mapper.clustering.assignment import Assignment, AssignmentError
 from mapper.clustering.library import nearest_layer, stored
 from mapper.marl.agents import choosing, resolve
 from mapper.marl.config import MarlConfig

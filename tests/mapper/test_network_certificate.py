@@ -9,7 +9,7 @@ import pytest
 
 from cost_models import PRESETS
 from layers import Layer
-from mapper.certificate import (
+from mapper.certificate.network_certificate import (
     NetworkCertificate,
     check_network,
     combine,

@@ -5,16 +5,17 @@ import re
 import pytest
 
 import layers
-from mapper.compare import make_plan
 from mapper.compare.entry import boards, of_stored
+from mapper.compare.plan import make_plan
 from mapper.compare.run import run_plan
 from mapper.compare.summary import Summary
 from mapper.explore.design_space import FIELDS
 from mapper.explore.explore_file import NAME
-from mapper.report import NETWORK, ReportError, from_folder, from_store, render, write_network
+from mapper.report.errors import ReportError
 from mapper.report.log_axes import ticks
-from mapper.report.networks import NetworkShapes, network_of, read_network
-from mapper.report.page import make_section
+from mapper.report.networks import NETWORK, NetworkShapes, network_of, read_network, write_network
+from mapper.report.page import make_section, render
+from mapper.report.sources import from_folder, from_store
 from marl_common import engineering
 from marl_runs import SilentReporter, Store
 from tests.mapper.commands import json_of, printed, said

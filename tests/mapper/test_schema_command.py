@@ -9,7 +9,7 @@ import yaml
 
 import layers
 from cost_models import Accelerator
-from mapper.clustering import Assignment
+from mapper.clustering.assignment import Assignment
 from mapper.commands.schema import SCHEMAS
 from tests.mapper.commands import printed
 

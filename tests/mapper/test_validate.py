@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mapper.compare import make_plan
+from mapper.compare.plan import make_plan
 from mapper.compare.run import run_plan
 from mapper.results.verdicts import validate
 from marl_runs import SilentReporter, Store, StoreError

@@ -10,8 +10,9 @@ import pytest
 
 from cost_models import FIGURES, Accelerator, Cost, Mapping
 from maestro_env import Objective, Problem
-from mapper.compare import FORMATS, Summary
 from mapper.compare.entry import Board, ComparedCase, ComparedRun
+from mapper.compare.formats import FORMATS
+from mapper.compare.summary import Summary
 from mapper.explaining.mapping_changes import changes_between
 from mapper.explaining.standing import Standing
 from mapper.show.change_table import print_changes
