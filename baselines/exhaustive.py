@@ -143,9 +143,7 @@ class _Band:
 def _bounds(problem: Problem, mappings: MappingBatch) -> FloatArray:
     """``(B,)`` lower bounds of the objective, whatever the loop orders."""
     layer, accelerator = problem.layer, problem.accelerator
-    pes = mappings.num_pes
-    if pes is None:
-        pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)
+    pes = mappings.pes(accelerator.num_pes)
     extents = np.array(layer.extents, dtype=np.int64)
     cycles = compute_cycles(extents, mappings, pes, accelerator.simd_lanes)
     figures = figure_bounds(problem.cost_model, layer, accelerator, int(pes.min()))

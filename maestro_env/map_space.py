@@ -181,9 +181,7 @@ class MapSpace(ActionSpace):
         Raises:
             MapSpaceError: A mapping uses a value that the space does not offer.
         """
-        pes = mappings.num_pes
-        if pes is None:
-            pes = np.full(len(mappings), self.accelerator.num_pes, dtype=np.int32)
+        pes = mappings.pes(self.accelerator.num_pes)
         arrays = (mappings.orders, mappings.parallel, mappings.tiles, mappings.cluster_size, pes)
         actions, offer = codec.encode_rows(arrays, self._layout)
         if offer.status != OFFERED:
