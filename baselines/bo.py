@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
 from baselines.extras import require
 from baselines.features import nest_features
@@ -48,13 +48,7 @@ class BoConfig:
     growth: float = 1.1
 
     def __post_init__(self) -> None:
-        check_positive(
-            startup=self.startup,
-            candidates=self.candidates,
-            local=self.local,
-            batch=self.batch,
-            window=self.window,
-        )
+        check_fields(self, ("startup", "candidates", "local", "batch", "window"))
         if not self.growth > 1.0:
             raise ValueError(f"growth: got {self.growth!r}, expected more than 1")
 

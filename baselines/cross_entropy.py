@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.checks import check_positive, check_shares
+from baselines.checks import check_fields
 from baselines.searcher import BaseSearcher
 from maestro_env import Problem
 from marl_common import IntArray
@@ -33,13 +33,9 @@ class CrossEntropyConfig:
     patience: int = 20
 
     def __post_init__(self) -> None:
-        check_positive(
-            population=self.population,
-            elites=self.elites,
-            rate=self.rate,
-            patience=self.patience,
+        check_fields(
+            self, ("population", "elites", "rate", "patience"), ("elites", "rate", "floor")
         )
-        check_shares(elites=self.elites, rate=self.rate, floor=self.floor)
 
 
 class CrossEntropy(BaseSearcher):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
 from baselines.enumeration import Enumeration, compute_cycles
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
@@ -35,7 +35,7 @@ class ExhaustiveConfig:
     bands: tuple[float, ...] = (1.05, 1.5, 3.0, 10.0, float("inf"))
 
     def __post_init__(self) -> None:
-        check_positive(batch=self.batch, max_structures=self.max_structures)
+        check_fields(self, ("batch", "max_structures"))
         if not self.bands or self.bands[-1] != float("inf"):
             raise ValueError(f"bands: got {self.bands!r}, expected the last to be inf")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.checks import check_positive, check_shares
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
 from baselines.gamma_chain import operators_of
 from baselines.gamma_operators import GammaOperators
@@ -54,10 +54,9 @@ class GammaConfig:
     repeats: bool = False
 
     def __post_init__(self) -> None:
-        check_positive(population=self.population, tile_times=self.tile_times)
         counts = ("population", "tile_times", "min_levels", "repeats")
         rates = [f.name for f in fields(self) if f.name not in counts]
-        check_shares(**{name: getattr(self, name) for name in rates})
+        check_fields(self, ("population", "tile_times"), rates)
         if self.min_levels not in (1, 2):
             raise ValueError(f"min_levels: got {self.min_levels!r}, expected 1 or 2")
 

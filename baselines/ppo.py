@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
 from maestro_env import Problem
@@ -45,14 +45,9 @@ class PpoConfig:
     reward: str = "relative"
 
     def __post_init__(self) -> None:
-        check_positive(
-            worlds=self.worlds,
-            steps=self.steps,
-            batch=self.batch,
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            hidden=self.hidden,
-            episode_length=self.episode_length,
+        check_fields(
+            self,
+            ("worlds", "steps", "batch", "epochs", "learning_rate", "hidden", "episode_length"),
         )
 
 
