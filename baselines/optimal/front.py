@@ -32,7 +32,7 @@ class Sets(NamedTuple):
 
     def take(self, rows: NDArray[np.bool_] | IntArray | slice) -> Sets:
         """Some of the sets."""
-        return Sets(self.which[rows], self.boxes[rows], self.bounds[rows], self.ids[rows])
+        return Sets(*(part[rows] for part in self))
 
     def __len__(self) -> int:
         return len(self.which)
@@ -50,12 +50,7 @@ class Sets(NamedTuple):
     @staticmethod
     def joined(parts: list[Sets]) -> Sets:
         """All sets of some parts."""
-        return Sets(
-            np.concatenate([part.which for part in parts]),
-            np.concatenate([part.boxes for part in parts]),
-            np.concatenate([part.bounds for part in parts]),
-            np.concatenate([part.ids for part in parts]),
-        )
+        return Sets(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class Front:
@@ -95,8 +90,8 @@ class Front:
         np.minimum.at(self._least, bands, sets.bounds)
         places = np.empty(len(sets), dtype=np.int64)
         chain(bands, self._first, self._next, places, len(sets))
-        self._pool.which[places], self._pool.boxes[places] = sets.which, sets.boxes
-        self._pool.bounds[places], self._pool.ids[places] = sets.bounds, sets.ids
+        for pool, part in zip(self._pool, sets, strict=True):
+            pool[places] = part
         self.size += len(sets)
 
     def pop(self, wanted: int) -> Sets:
