@@ -138,18 +138,9 @@ def read_optima(path: Path) -> dict[str, Optimum]:
 
 
 def _entry(row: dict[str, Any]) -> Optimum:
-    return Optimum(
-        key=row["key"],
-        layer=row["layer"],
-        accelerator=row["accelerator"],
-        objective=row["objective"],
-        status=row["status"],
-        value=float(row["value"]),
-        bound=float(row["bound"]),
-        boxes=int(row["boxes"]),
-        seconds=float(row["seconds"]),
-        mapping=Mapping.from_dict(json.loads(row["mapping"])),
-    )
+    numbers = {name: float(row[name]) for name in ("value", "bound", "seconds")}
+    mapping = Mapping.from_dict(json.loads(row["mapping"]))
+    return Optimum(**row | numbers | {"boxes": int(row["boxes"]), "mapping": mapping})
 
 
 def write_optima(path: Path, entries: Iterable[Optimum]) -> None:
