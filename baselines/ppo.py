@@ -13,6 +13,7 @@ import numpy as np
 from baselines.checks import check_fields
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
+from baselines.torch_threads import one_thread
 from maestro_env import Problem
 
 
@@ -69,15 +70,13 @@ def _own_randomness() -> Iterator[None]:
     import torch
 
     # NPY002: the global generator is kept and put back, not drawn from.
-    states, threads = (random.getstate(), np.random.get_state()), torch.get_num_threads()  # noqa: NPY002
-    torch.set_num_threads(1)  # networks this small are slower on more
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        with torch.random.fork_rng(devices=[]):
+        with one_thread(), torch.random.fork_rng(devices=[]):
             yield
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])  # noqa: NPY002
-        torch.set_num_threads(threads)
 
 
 class Ppo(BaseSearcher):
