@@ -113,15 +113,10 @@ class _Draft:
     def _grow_level(self, level: int, most: Tiles) -> None:
         outside = self.dataflow.outside(self.layer)
         choices = self.levels[level].choices
-        for phase in (
-            [dim for dim in choices if dim in outside],
-            [dim for dim in choices if dim not in outside],
-        ):
-            grown = True
-            while grown:
-                grown = False
-                for dim in phase:
-                    grown = self._step(level, dim, most) or grown
+        for stays in (True, False):
+            phase = [dim for dim in choices if (dim in outside) == stays]
+            while sum(self._step(level, dim, most) for dim in phase):
+                continue  # each in turn, until none has grown
 
     def _step(self, level: int, dim: str, most: Tiles) -> bool:
         """Take the next larger tile of a dimension if it is of use and fits."""
