@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from maestro_env.problem import Problem
 
 CAPACITY = (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.CAPACITY)
+ARRAY = ("parallel", "cluster_size", "num_pes")
+"""Kinds of parameters that decide how tiles add up over clusters."""
+
 GROWING = ("l1_bytes", "l2_bytes")
 """Figures that are least for the smallest tiles."""
 
@@ -29,22 +33,27 @@ def why_empty(problem: Problem) -> Infeasible | None:
     return _beyond_a_bound(problem) or _no_room(problem)
 
 
-def smallest_tiles(space: ActionSpace) -> IntArray:
+def smallest_tiles(
+    space: ActionSpace, whole: Sequence[str] = ("parallel", "cluster_size")
+) -> IntArray:
     """``(n, P)`` actions: the smallest tiles on every array that the space offers.
+
+    Of the kinds of parameters that make an array those in `whole` take every choice, and the others
+    their first and last.
 
     On a chain what one instance holds depends on units only where they share a filter that is not
     tiled: there the units along R and along S are the most there are.
     """
     if isinstance(space.accelerator, Chain):
         return np.concatenate([sharing(space, taps) for taps in ("", "R", "S")])
-    array = ("parallel", "cluster_size", "num_pes")
-    columns = [i for i, p in enumerate(space.parameters) if p.kind in array]
+    columns = [i for i, p in enumerate(space.parameters) if p.kind in ARRAY]
     choices = [
-        sorted({0, len(p) - 1}) if p.kind == "num_pes" else range(len(p))
+        range(len(p)) if p.kind in whole else sorted({0, len(p) - 1})
         for p in (space.parameters[column] for column in columns)
     ]
-    actions = np.zeros((int(np.prod([len(c) for c in choices])), len(space.nvec)), np.int64)
-    actions[:, columns] = np.array(list(product(*choices)), dtype=np.int64)
+    settings = np.array(list(product(*choices)), dtype=np.int64)
+    actions = np.zeros((len(settings), len(space.nvec)), np.int64)
+    actions[:, columns] = settings
     return actions
 
 
