@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cost_models import Accelerator, Cost, Mapping
 from layers import Layer
 from maestro_env.extras import needed
-from maestro_env.tiling import BufferView, in_parallel, tiling
+from maestro_env.tiling import BufferView, tiling, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,20 +77,12 @@ def no_mapping(layer: Layer, figure: Any) -> None:
 def _draw_mapping(
     figure: Any, layer: Layer, accelerator: Accelerator, mapping: Mapping, cost: Cost
 ) -> None:
-    views = tiling(layer, accelerator, mapping)
     grid = figure.add_gridspec(
         2, 4, width_ratios=(1, 1, 1, 0.95), left=0.05, right=0.98, top=0.84, bottom=0.07,
         hspace=0.5, wspace=0.32,
     )  # fmt: skip
     figure.suptitle(f"{layer.name}   {_summary(cost)}", x=0.05, ha="left", size=11, weight="bold")
-    rows = (
-        (views.l2, f"L2: tiles of {views.clusters} clusters, {in_parallel(mapping, 0)}"),
-        (
-            views.l1,
-            f"L1: tiles of the {views.cluster_size} PEs of cluster 0, {in_parallel(mapping, 1)}",
-        ),
-    )
-    for row, (level, title) in enumerate(rows):
+    for row, (title, level) in enumerate(titled(tiling(layer, accelerator, mapping), mapping)):
         for column, view in enumerate(level):
             axes = figure.add_subplot(grid[row, column])
             _draw_view(axes, view)
