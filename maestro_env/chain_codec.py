@@ -12,7 +12,7 @@ from cost_models import ChainBatch
 from layers import DIMS, TENSORS
 from maestro_env.chain_parameters import NONE, KeepPlan, SpacePlan, SpreadPlan
 from maestro_env.loop_orders import orders_of, ranks_of
-from maestro_env.parameters import MapSpaceError, Parameter
+from maestro_env.parameters import MapSpaceError, Parameter, not_offered
 from marl_common import Int32Array, IntArray
 
 NO_DIM = -1
@@ -338,14 +338,7 @@ def _ranks(tiled: str, orders: Any, iterates: Any) -> IntArray:
 
 
 def _not_offered(row: int, parameter: Parameter, value: int | str) -> MapSpaceError:
-    offered = [str(choice) for choice in parameter.choices]
-    if len(offered) > 6 and parameter.ordinal:
-        nearest = sorted(map(int, parameter.choices), key=lambda c: abs(c - int(value)))[:4]
-        offered = [*map(str, sorted(nearest)), "... (the nearest)"]
-    return MapSpaceError(
-        f"mapping {row}: {parameter.name}={value!r} is not in the space; expected one of "
-        f"{', '.join(offered[:12])}"
-    )
+    return MapSpaceError(f"mapping {row}: {not_offered(parameter, value)}")
 
 
 def _numbers(parameter: Parameter) -> list[int]:

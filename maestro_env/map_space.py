@@ -24,6 +24,7 @@ from maestro_env.parameters import (
     TileRule,
     cluster_choices,
     narrowed,
+    not_offered,
     num_pes_choices,
     tile_choices,
 )
@@ -213,13 +214,7 @@ class MapSpace(ActionSpace):
         if offer.status == NO_ORDER:
             return f"{parameter.name} offers no choice that gives this loop order"
         shown = DIMS[offer.value] if parameter.kind == "parallel" else offer.value
-        offered = [str(choice) for choice in parameter.choices]
-        if parameter.kind != "parallel" and len(offered) > 6:
-            nearest = sorted(map(int, parameter.choices), key=lambda c: abs(c - offer.value))[:4]
-            offered = [*map(str, sorted(nearest)), "... (the nearest)"]
-        return (
-            f"{parameter.name}={shown!r} is not in the space; expected one of {', '.join(offered)}"
-        )
+        return not_offered(parameter, shown)
 
     @property
     def _tiled(self) -> str:

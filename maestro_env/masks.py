@@ -12,7 +12,6 @@ from maestro_env.problem import Problem
 Masks = tuple[NDArray[np.int8], ...]
 """One array of 0 and 1 a parameter, as :meth:`gymnasium.spaces.MultiDiscrete.sample` takes it."""
 
-
 CAPACITY = (
     *(ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.PE_COUNT),
     ReasonCode.CAPACITY,
