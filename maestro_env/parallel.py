@@ -14,12 +14,11 @@ from maestro_env.agents import AgentWorld, Assignment
 from maestro_env.build import EPISODE_LENGTH, any_worlds
 from maestro_env.checks import (
     EnvError,
-    check_choice,
     check_length,
     check_options,
     check_seed,
 )
-from maestro_env.render import RENDER_MODES, render
+from maestro_env.render import RENDER_MODES, checked_mode, render
 from marl_common import brief
 
 Observations = dict[str, NDArray[np.float32]]
@@ -61,9 +60,7 @@ class MaestroParallelEnv(ParallelEnv):
         numeric_info: bool = False,
         **arguments: Any,
     ) -> None:
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, RENDER_MODES)
-        self.render_mode = render_mode
+        self.render_mode = checked_mode(render_mode)
         self.episode_length = check_length(episode_length)
         if not isinstance(numeric_info, bool):
             raise EnvError(f"numeric_info: got {brief(numeric_info)}, expected True or False")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cost_models import Accelerator, Chain, loop_nest, nest_of_loops
 from layers import Layer
 from maestro_env.batched_problem import BatchedProblem
+from maestro_env.checks import check_choice
 from maestro_env.objective import OF_TWO_LEVELS, UNITS
 from maestro_env.step_result import StepResult
 
@@ -20,6 +21,17 @@ SHOWN = (
     "latency_cycles", "energy_nj", "power_mw", "area_um2", "l1_bytes", "l2_bytes", "utilized_pes",
 )  # fmt: skip
 """Figures of the text view."""
+
+
+def checked_mode(mode: str | None) -> str | None:
+    """A ``render_mode`` as it came.
+
+    Raises:
+        EnvError: It is none of `RENDER_MODES`, nor None.
+    """
+    if mode is not None:
+        check_choice("render_mode", mode, RENDER_MODES)
+    return mode
 
 
 def render(
