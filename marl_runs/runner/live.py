@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.console import Console
 from rich.live import Live
@@ -15,7 +15,7 @@ from rich.table import Column
 from rich.text import Text
 
 from marl_common import printable
-from marl_runs.runner.progress import Rate, SilentReporter, standing, standing_parts, summary
+from marl_runs.runner.progress import Rate, Reporter, standing, standing_parts, summary
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderResult
@@ -30,7 +30,7 @@ LIVE_S = 0.1
 """Seconds between two updates of one line."""
 
 
-class BarReporter(SilentReporter):
+class BarReporter(Reporter):
     """A bar for all runs and one for each that is running, with its best so far and its rate."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -49,7 +49,7 @@ class BarReporter(SilentReporter):
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, float] = {}
 
-    def __enter__(self) -> BarReporter:
+    def __enter__(self) -> Self:
         self._bars.start()
         return self
 
@@ -100,7 +100,7 @@ class BarReporter(SilentReporter):
             self._bars.update(self._all, text=text)
 
 
-class LoneReporter(SilentReporter):
+class LoneReporter(Reporter):
     """One line on the one experiment that is running."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -109,7 +109,7 @@ class LoneReporter(SilentReporter):
         self._rate = Rate()
         self._last = 0.0
 
-    def __enter__(self) -> LoneReporter:
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 
