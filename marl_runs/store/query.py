@@ -183,7 +183,7 @@ class Reader:
 
     def chunks(self, run_id: int) -> Iterator[Chunk]:
         """The compressed samples of a run, in order."""
-        columns = [getattr(SampleRow, name) for name in _CHUNK_COLUMNS]
+        columns = [getattr(SampleRow, name) for name in CHUNK_COLUMNS]
         query = select(*columns).where(SampleRow.run_id == run_id).order_by(SampleRow.start)
         with self._reading() as connection:
             for row in connection.execute(query):
@@ -232,7 +232,7 @@ class Reader:
         return os.path.getsize(database)
 
 
-_CHUNK_COLUMNS = ("start", "count", "width", "dtype", "actions", "objective")
+CHUNK_COLUMNS = ("start", "count", "width", "dtype", "actions", "objective")
 _KEYS = select(RunRow.id, RunRow.key)
 
 
