@@ -108,11 +108,10 @@ def two_level_ratio(first: Scores, second: Scores, repeats: int = REPEATS) -> Ra
         places = np.nonzero(drawn == case)
         ratios[places] = _medians(rng, a, len(places[0])) - _medians(rng, b, len(places[0]))
     means = ratios.mean(axis=1)
-    tail = 100 * (1 - LEVEL) / 2
-    low, high = np.percentile(means, [tail, 100 - tail])
+    found = _interval(value, means)
     sides = [(1 + np.count_nonzero(one)) / (repeats + 1) for one in (means <= 0, means >= 0)]
     p = min(1.0, 2 * min(sides))
-    return Ratio(float(np.exp(value)), float(np.exp(low)), float(np.exp(high)), p)
+    return Ratio(*(float(np.exp(end)) for end in (found.value, found.low, found.high)), p)
 
 
 def _medians(rng: np.random.Generator, values: FloatArray, count: int) -> FloatArray:
