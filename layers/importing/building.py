@@ -11,7 +11,7 @@ from layers.graph_builder import GraphBuilder
 from layers.importing.errors import ContradictionError
 from layers.layer import Layer, LayerError
 from layers.network_graph import OUTSIDE
-from layers.transposed import axis_phases
+from layers.transposed import axis_phases, dense_layers
 
 Ints = Sequence[int]
 
@@ -122,25 +122,12 @@ def transposed(given: Convolution, output: Ints) -> Iterator[Layer]:
     output = (1, *output) if len(given.size) == 1 else tuple(output)
     conv = _two_axes(given)
     kind, K, C, groups = _kind(conv)
-    axes = [
+    rows, columns = (
         axis_phases(output[axis], conv.taps[axis], conv.stride[axis], conv.padding[axis][0])
         for axis in (0, 1)
-    ]
-    many = len(axes[0]) * len(axes[1]) > 1
-    for row, (rows, row_taps) in enumerate(axes[0]):
-        for column, (columns, column_taps) in enumerate(axes[1]):
-            yield Layer(
-                f"{conv.name}.phase{row}{column}" if many else conv.name,
-                kind,
-                K=K,
-                C=C,
-                Y=rows + row_taps - 1,
-                X=columns + column_taps - 1,
-                R=row_taps,
-                S=column_taps,
-                N=conv.batch,
-                groups=groups,
-            )
+    )
+    sizes = {"K": K, "C": C, "N": conv.batch, "groups": groups}
+    return dense_layers(conv.name, kind, rows, columns, sizes)
 
 
 def matrix_product(name: str, left: Ints, right: Ints) -> Layer:
