@@ -111,7 +111,8 @@ def two_level_ratio(first: Scores, second: Scores, repeats: int = REPEATS) -> Ra
     found = _interval(value, means)
     sides = [(1 + np.count_nonzero(one)) / (repeats + 1) for one in (means <= 0, means >= 0)]
     p = min(1.0, 2 * min(sides))
-    return Ratio(*(float(np.exp(end)) for end in (found.value, found.low, found.high)), p)
+    value, low, high = (float(np.exp(end)) for end in (value, found.low, found.high))
+    return Ratio(value, low, high, p)
 
 
 def _medians(rng: np.random.Generator, values: FloatArray, count: int) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ class Sets(NamedTuple):
 
     def take(self, rows: NDArray[np.bool_] | IntArray | slice) -> Sets:
         """Some of the sets."""
-        return Sets(*(part[rows] for part in self))
+        return Sets(*map(itemgetter(rows), self))
 
     def __len__(self) -> int:
         return len(self.which)
@@ -90,8 +91,8 @@ class Front:
         np.minimum.at(self._least, bands, sets.bounds)
         places = np.empty(len(sets), dtype=np.int64)
         chain(bands, self._first, self._next, places, len(sets))
-        for pool, part in zip(self._pool, sets, strict=True):
-            pool[places] = part
+        self._pool.which[places], self._pool.boxes[places] = sets.which, sets.boxes
+        self._pool.bounds[places], self._pool.ids[places] = sets.bounds, sets.ids
         self.size += len(sets)
 
     def pop(self, wanted: int) -> Sets:
