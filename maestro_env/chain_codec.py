@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from cost_models import ChainBatch
 from layers import DIMS, TENSORS
-from maestro_env.chain_parameters import NONE, KeepPlan, SpacePlan, SpreadPlan
+from maestro_env.chain_parameters import NONE, SpacePlan, SpreadPlan
 from maestro_env.loop_orders import orders_of, ranks_of
 from maestro_env.parameters import MapSpaceError, Parameter, not_offered
 from marl_common import Int32Array, IntArray
@@ -260,21 +261,22 @@ class ChainCodec:
 
     def _encode_spread(self, plan: SpreadPlan, dims: Any, units: Any, actions: IntArray) -> None:
         none = (dims == NO_DIM) | (units == 1)
-        for column, values, default in (
-            (plan.dim, dims.astype(np.int32), None),
-            (plan.units, units, 1),
-        ):
-            parameter = self._parameters[column]
-            choices = self._values[column, : len(parameter)]
-            wanted = np.where(none, choices[0] if default is None else default, values)
-            place = (choices[None] == wanted[:, None]).argmax(axis=1)
-            wrong = choices[place] != wanted
-            if wrong.any():
-                row = int(np.argmax(wrong))
-                value = int(wanted[row])
-                shown = value if default else DIMS[value]
-                raise _not_offered(row, parameter, shown)
-            actions[:, column] = place
+        dims = np.where(none, self._values[plan.dim, 0], dims)
+        actions[:, plan.dim] = self._places(plan.dim, dims, DIMS.__getitem__)
+        actions[:, plan.units] = self._places(plan.units, np.where(none, 1, units), int)
+
+    def _places(
+        self, column: int, wanted: NDArray[Any], shown: Callable[[int], int | str]
+    ) -> IntArray:
+        """Places of values among the choices of a column; `shown` is how a message has them."""
+        parameter = self._parameters[column]
+        choices = self._values[column, : len(parameter)]
+        place: IntArray = (choices[None] == wanted[:, None]).argmax(axis=1)
+        wrong = choices[place] != wanted
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise _not_offered(row, parameter, shown(int(wanted[row])))
+        return place
 
     def _encode_keeps(self, batch: ChainBatch, actions: IntArray) -> None:
         held = self._held
@@ -289,19 +291,11 @@ class ChainCodec:
                 "this space keeps what it holds; use a space with full=True"
             )
         for keep in self._plan.keeps:
-            actions[:, keep.column] = self._encode_keep(keep, kept)
-
-    def _encode_keep(self, keep: KeepPlan, kept: NDArray[np.bool_]) -> IntArray:
-        mine = kept[:, list(keep.entries), keep.tensor]
-        part = np.where(mine.any(axis=1), mine.argmax(axis=1), -1)
-        parameter = self._parameters[keep.column]
-        choices = self._values[keep.column, : len(parameter)]
-        place: IntArray = (choices[None] == part[:, None]).argmax(axis=1)
-        wrong = choices[place] != part
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise _not_offered(row, parameter, int(part[row]) + 1 if part[row] >= 0 else NONE)
-        return place
+            mine = kept[:, list(keep.entries), keep.tensor]
+            part = np.where(mine.any(axis=1), mine.argmax(axis=1), -1)
+            actions[:, keep.column] = self._places(
+                keep.column, part, lambda part: part + 1 if part >= 0 else NONE
+            )
 
 
 def iterating(orders: Any, iterates: Any) -> IntArray:
