@@ -11,10 +11,16 @@ import numpy as np
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
-from maestro_env.action_space import ActionSpace, check_option, checked_only, listed
+from maestro_env.action_space import ActionSpace, check_option, checked_only, kept_only, listed
 from maestro_env.codec_layout import NO_ORDER, NOT_FIXED, NOT_OUTERMOST, OFFERED
 from maestro_env.dataflows import dataflow_named, kept_choices
-from maestro_env.full_space import FullFields, bypass_parameter, check_plain, spread_parameters
+from maestro_env.full_space import (
+    LEVEL_NAMES,
+    FullFields,
+    bypass_parameter,
+    check_plain,
+    spread_parameters,
+)
 from maestro_env.loop_orders import orders_of
 from maestro_env.paper_space import outer_only, space_options
 from maestro_env.parameters import (
@@ -23,7 +29,6 @@ from maestro_env.parameters import (
     Parameter,
     TileRule,
     cluster_choices,
-    narrowed,
     not_offered,
     num_pes_choices,
     tile_choices,
@@ -33,7 +38,6 @@ from marl_common import IntArray, brief, suggest
 FilterRule = Literal["whole", "free"]
 OrderRule = Literal["priority", "permutation"]
 
-LEVEL_NAMES = ("outer", "inner")
 MAX_ANY = 1_000_000
 """Largest extent of which every tile is listed."""
 CO_SEARCH = ("num_pes",)
@@ -121,16 +125,12 @@ class MapSpace(ActionSpace):
         self.repeat = "".join(d for d in repeat if layer.extents[DIMS.index(d)] > 1)
         self.only = checked_only(only)
         built = tuple(self._build())
-        for name in self.only:
-            check_option("only", name, [p.name for p in built])
         if self.dataflow is not None:
             kept = (kept_choices(self.dataflow, p, layer, self.moving) for p in built)
             built = tuple(replace(p, choices=some) for p, some in zip(built, kept, strict=True))
         if self.levels == 1:
             built = tuple(map(outer_only, built))
-        self.parameters = tuple(
-            narrowed(p, self.only[p.name]) if p.name in self.only else p for p in built
-        )
+        self.parameters = kept_only(built, self.only)
         self._layout = self._build_layout()
         self._fields = FullFields(self) if self.full else None
 
@@ -238,9 +238,6 @@ class MapSpace(ActionSpace):
             spread = "".join(self.dataflow.spread)
             self.parallel = "".join(d for d in DIMS if d in self.parallel or d in spread)
 
-    def _tiles_of(self, dim: str) -> tuple[int, ...]:
-        return tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
-
     def _build(self) -> Iterable[Parameter]:
         moving = self.moving
         spread = "".join(d for d in self.parallel if d in moving)
@@ -259,7 +256,7 @@ class MapSpace(ActionSpace):
             if self.full:
                 yield from spread_parameters(level, spread, self.accelerator.num_pes)
             for dim in self._tiled:
-                choices = self._tiles_of(dim)
+                choices = tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
                 yield Parameter(f"{prefix}_tile_{dim}", choices, level, "tile", dim)
         pes = self.accelerator.num_pes
         if self.full:
