@@ -14,13 +14,7 @@ from maestro_env import codec
 from maestro_env.action_space import ActionSpace, check_option, checked_only, kept_only, listed
 from maestro_env.codec_layout import NO_ORDER, NOT_FIXED, NOT_OUTERMOST, OFFERED
 from maestro_env.dataflows import dataflow_named, kept_choices
-from maestro_env.full_space import (
-    LEVEL_NAMES,
-    FullFields,
-    bypass_parameter,
-    check_plain,
-    spread_parameters,
-)
+from maestro_env.full_space import FullFields, bypass_parameter, check_plain, spread_parameters
 from maestro_env.loop_orders import orders_of
 from maestro_env.paper_space import outer_only, space_options
 from maestro_env.parameters import (
@@ -37,6 +31,8 @@ from marl_common import IntArray, brief, suggest
 
 FilterRule = Literal["whole", "free"]
 OrderRule = Literal["priority", "permutation"]
+
+LEVEL_NAMES = ("outer", "inner")
 
 MAX_ANY = 1_000_000
 """Largest extent of which every tile is listed."""
