@@ -58,8 +58,7 @@ class NamedDataflow:
 
     def outside(self, layer: Layer) -> frozenset[str]:
         """The dimensions that the stationary tensor depends on: their loops stand outside."""
-        row = layer.coupling[TENSORS.index(self.stationary)]
-        return frozenset(dim for dim, depends in zip(DIMS, row, strict=True) if depends)
+        return frozenset(DIMS[d] for d in layer.coupled_dims[TENSORS.index(self.stationary)])
 
     def cluster_size(self, layer: Layer, sizes: Iterable[int], pes: int) -> int:
         """PEs of a cluster in a hand mapping.

@@ -127,9 +127,9 @@ def tensor_ranges(layer: Layer, tensor: str, ranges: Ranges) -> Ranges:
         Ranges of the tensor's axes; rows and columns of the input include the filter's reach.
     """
     coupled = [
-        dim
-        for dim, depends in zip(DIMS, layer.coupling[TENSORS.index(tensor)], strict=True)
-        if depends and (dim in NEST_DIMS or layer.extents[DIMS.index(dim)] > 1)
+        DIMS[d]
+        for d in layer.coupled_dims[TENSORS.index(tensor)]
+        if DIMS[d] in NEST_DIMS or layer.extents[d] > 1
     ]
     if tensor == "filter":
         return {dim: ranges[dim] for dim in coupled}
