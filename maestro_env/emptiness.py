@@ -20,8 +20,8 @@ CAPACITY = (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.CAPACITY)
 ARRAY = ("parallel", "cluster_size", "num_pes")
 """Kinds of parameters that decide how tiles add up over clusters."""
 
-GROWING = ("l1_bytes", "l2_bytes")
-"""Figures that are least for the smallest tiles."""
+GROWING = ("max_l1_bytes", "max_l2_bytes")
+"""Limits of figures that are least for the smallest tiles, beside those of levels by name."""
 
 
 def why_empty(problem: Problem) -> Infeasible | None:
@@ -92,7 +92,7 @@ def _no_room(problem: Problem) -> Infeasible | None:
         return None
     looked = problem.look(smallest_tiles(problem.space))
     reasons = looked.costs.reason
-    limited = [name for name in problem.limits if _grows(name.removeprefix("max_"))]
+    limited = [n for n in problem.limits if n in GROWING or n.startswith("max_bytes.")]
     if not np.isin(reasons, CAPACITY).all():
         fits = reasons == ReasonCode.FEASIBLE
         for name in limited if fits.any() and np.isin(reasons, (0, *CAPACITY)).all() else ():
@@ -113,7 +113,8 @@ def _no_room(problem: Problem) -> Infeasible | None:
         return None
     found = (looked.infeasible(row) for row in range(len(looked)))
     mildest = min((reason for reason in found if reason is not None), key=lambda r: r.gap or 0.0)
-    whole, levers = _fix(problem, _more_room(mildest))
+    raised = (lever for lever in mildest.levers if lever.startswith("raise"))
+    whole, levers = _fix(problem, next(raised, "give it more"))
     return Infeasible(
         mildest.code,
         f"layer {problem.layer.name!r} has no feasible mapping: even with the smallest tiles "
@@ -125,17 +126,9 @@ def _no_room(problem: Problem) -> Infeasible | None:
     )
 
 
-def _grows(figure: str) -> bool:
-    return figure in GROWING or figure.startswith("bytes.")
-
-
 def _need(reason: Infeasible) -> str:
     """Such as ``L1 needs 486 B, limit 256 B (+230 B)``."""
     return reason.message.rpartition(": ")[2]
-
-
-def _more_room(reason: Infeasible) -> str:
-    return next((lever for lever in reason.levers if lever.startswith("raise")), "give it more")
 
 
 def _fix(problem: Problem, otherwise: str) -> tuple[str, tuple[str, ...]]:

@@ -111,12 +111,6 @@ class Objective:
 _OF_L2_AND_L1 = {f"max_{name.lower()}_bytes": f"max_bytes.{name}" for name in ("L2", "L1")}
 
 
-def _by_level(name: str, known: list[str]) -> str:
-    """The limit's name on a list of levels that are L2 and L1, if it has the name of old."""
-    path = _OF_L2_AND_L1.get(name, name)
-    return path if path in known else name
-
-
 def checked_limits(
     limits: Mapping[str, float] | None, chip: Accelerator | Chain | None = None
 ) -> dict[str, float]:
@@ -141,7 +135,8 @@ def checked_limits(
             "or None"
         )
     for given, value in (limits or {}).items():
-        name = _by_level(given, known)
+        path = _OF_L2_AND_L1.get(given, given)  # on a list of levels that are L2 and L1
+        name = path if path in known else given
         if name not in known:
             hint = suggest(str(name), known)
             if given in _OF_L2_AND_L1:
