@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ class Sets(NamedTuple):
 
     def take(self, rows: NDArray[np.bool_] | IntArray | slice) -> Sets:
         """Some of the sets."""
-        return Sets(*map(itemgetter(rows), self))
+        return Sets(self.which[rows], self.boxes[rows], self.bounds[rows], self.ids[rows])
 
     def __len__(self) -> int:
         return len(self.which)
