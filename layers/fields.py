@@ -11,7 +11,7 @@ from typing import Any
 from layers.dims import LayerKind
 from layers.layer import Layer, LayerError
 from layers.transposed import phases
-from marl_common import suggest
+from marl_common import one_of
 
 NEST_FIELDS = ("K", "C", "Y", "X", "R", "S")
 OPTIONAL_FIELDS: dict[str, Any] = {
@@ -59,8 +59,7 @@ def all_from_fields(name: str, kind: str, values: Mapping[str, Any]) -> tuple[La
     except ValueError:
         kinds = [k.lower() for k in LayerKind]
         raise LayerError(
-            f"unknown kind {kind!r}; expected one of {', '.join(kinds)}."
-            f"{suggest(str(kind).lower(), kinds)}"
+            f"unknown kind {kind!r}; expected {one_of(kinds, str(kind).lower())}"
         ) from None
     given = check_fields(known_kind, values, f"layer {name!r}")
     if known_kind is LayerKind.GEMM:

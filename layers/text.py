@@ -11,7 +11,7 @@ from layers.fields import from_fields, to_fields
 from layers.files import SUFFIXES, read_file, read_graph
 from layers.layer import Layer, LayerError
 from layers.network_graph import NetworkGraph
-from marl_common import suggest
+from marl_common import one_of, suggest
 
 if TYPE_CHECKING:
     from layers.importing import Imported, LanguageModel
@@ -44,8 +44,7 @@ def parse(text: str) -> Layer:
     if "=" in rest and head not in zoo.networks():
         kinds = [kind.lower() for kind in LayerKind]
         raise LayerError(
-            f"layer {text!r}: unknown kind {head!r}; expected one of {', '.join(kinds)}."
-            f"{suggest(head.lower(), kinds)}"
+            f"layer {text!r}: unknown kind {head!r}; expected {one_of(kinds, head.lower())}"
         )
     return zoo.get(text)
 

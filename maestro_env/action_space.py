@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from layers import Layer
 from maestro_env import codec
 from maestro_env.parameters import MapSpaceError, Parameter, narrowed
-from marl_common import IntArray, brief, suggest
+from marl_common import IntArray, brief, one_of
 
 Seed = int | np.random.Generator
 
@@ -186,10 +186,7 @@ def check_option(option: str, value: Any, allowed: Iterable[Any]) -> None:
     """
     allowed = tuple(allowed)
     if value not in allowed:
-        hint = suggest(str(value), [str(one) for one in allowed])
-        raise MapSpaceError(
-            f"space.{option}: got {value!r}, expected one of {', '.join(map(str, allowed))}.{hint}"
-        )
+        raise MapSpaceError(f"space.{option}: got {value!r}, expected {one_of(allowed, value)}")
 
 
 def checked_only(only: Any) -> dict[str, tuple[int | str, ...]]:

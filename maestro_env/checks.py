@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import brief, suggest
+from marl_common import brief, one_of, suggest
 
 MOST_WORLDS = 10_000_000
 
@@ -64,8 +64,7 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """
     allowed = tuple(allowed)
     if not isinstance(value, str) or value not in allowed:
-        hint = suggest(str(value), allowed)
-        raise EnvError(f"{name}: got {brief(value)}, expected one of {', '.join(allowed)}.{hint}")
+        raise EnvError(f"{name}: got {brief(value)}, expected {one_of(allowed, value)}")
 
 
 def check_length(length: Any) -> int:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from layers import DIMS, TENSORS, Layer
 from maestro_env.parameters import MapSpaceError, Parameter
-from marl_common import suggest
+from marl_common import one_of
 
 Shape = Literal["square", "wide", "filter rows"]
 WIDEST = 64
@@ -120,10 +120,7 @@ def dataflow_named(name: str) -> NamedDataflow:
         MapSpaceError: There is none of this name.
     """
     if not isinstance(name, str) or name not in DATAFLOWS:
-        hint = suggest(str(name), DATAFLOWS)
-        raise MapSpaceError(
-            f"dataflow: got {name!r}, expected one of {', '.join(DATAFLOWS)}.{hint}"
-        )
+        raise MapSpaceError(f"dataflow: got {name!r}, expected {one_of(DATAFLOWS, name)}")
     return DATAFLOWS[name]
 
 

@@ -18,7 +18,7 @@ from layers.importing.building import (
 from layers.importing.errors import ContradictionError, ImportingError
 from layers.importing.report import RECURRENT, first_line
 from layers.layer import Layer, LayerError
-from marl_common import brief, suggest
+from marl_common import brief, one_of
 
 Shape = tuple[int, ...]
 MICROSOFT = "com.microsoft"
@@ -199,10 +199,7 @@ def _convolution(node: Node, weight: int, transpose: bool = False) -> Convolutio
     )
     rule = node.text("auto_pad", "NOTSET")
     if rule not in AUTO_PAD:
-        raise ContradictionError(
-            f"auto_pad: got {brief(rule)}, expected one of {', '.join(AUTO_PAD)}."
-            f"{suggest(rule, AUTO_PAD)}"
-        )
+        raise ContradictionError(f"auto_pad: got {brief(rule)}, expected {one_of(AUTO_PAD, rule)}")
     if rule == "VALID":
         conv = replace(conv, padding=((0, 0),) * axes)
     if rule.startswith("SAME") and not transpose:
