@@ -157,13 +157,9 @@ class _Search:
         if feasible.all():
             return float(logs.min()), np.ones(len(points))
         self.feasibility.condition(seen, feasible.astype(np.float64), fit)
-        return float(logs.min()), _chance(*self.feasibility.predict(points))
-
-
-def _chance(mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """``(B,)`` probability that a process of 0 and 1 is above the middle."""
-    chance: FloatArray = norm.cdf((mean - 0.5) / _deviation(covariance))
-    return chance
+        # the probability that a process of 0 and 1 is above the middle
+        mean, covariance = self.feasibility.predict(points)
+        return float(logs.min()), norm.cdf((mean - 0.5) / _deviation(covariance))
 
 
 def _deviation(covariance: FloatArray) -> FloatArray:

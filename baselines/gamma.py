@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from baselines.checks import check_fields
 from baselines.dedup import Dedup
-from baselines.gamma_chain import operators_of
+from baselines.gamma_chain import ChainOperators
 from baselines.gamma_operators import GammaOperators
 from baselines.searcher import BaseSearcher
+from cost_models import Chain
 from maestro_env import Problem
 from marl_common import FloatArray, IntArray
 
@@ -86,7 +87,9 @@ class Gamma(BaseSearcher):
     config: GammaConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        operators, dedup = operators_of(problem.space), Dedup(problem)
+        on_chain = isinstance(problem.accelerator, Chain)
+        operators = (ChainOperators if on_chain else GammaOperators)(problem.space)
+        dedup = Dedup(problem)
         population = self._fresh(problem, operators, dedup, rng)
         ratio = self.config.parents
         while True:

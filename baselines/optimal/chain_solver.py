@@ -187,13 +187,10 @@ class ChainSolver:
     @property
     def bound(self) -> float:
         """What no mapping goes below, as far as is proven."""
-        least = min(self._heap[0][0] if self._heap else math.inf, self._least_lost)
+        # with a gap, something below the value may have been ruled out
+        lost = self.value / (1 + self.gap) if self.gap else math.inf
+        least = min(self._heap[0][0] if self._heap else math.inf, lost)
         return self.value if least >= self.value * (1 - ROUNDING) else least
-
-    @property
-    def _least_lost(self) -> float:
-        """What was ruled out below the value, because of the gap that is asked for."""
-        return self.value / (1 + self.gap) if self.gap else math.inf
 
     def progress(self, seconds: float) -> ProofProgress:
         """How far the proof is after some processor time."""
