@@ -20,16 +20,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baselines import SearchResult, problem_key
+from maestro_env import Problem
 from marl_common import brief
 from marl_mapper.mapped_values import FORMAT, VERSION, result_of
 from marl_mapper.options import LibraryError
 from marl_runs import plain
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
 
 ABSENT = math.inf
 """Stands for the gap of an answer that is not kept."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from baselines.optimal.chain_structures import ChainStructures, refused
 from baselines.optimal.proof import Proof, ProofLimits
 from baselines.registry import load
 from cost_models import CHAIN_BOUNDED, ChainFacts, ChainMapping, chain_facts_of
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
+from maestro_env import Problem
 
 FIRST_SAMPLES = 3000
 """Samples of the search for a first value."""

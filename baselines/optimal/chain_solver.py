@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, islice, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,17 +22,15 @@ from baselines.optimal.proof import Counts, ProofProgress, Status
 from cost_models import (
     ChainBrancher,
     ChainChoices,
+    ChainMapping,
     ChainNode,
     ChainSpread,
     CostsToGo,
     Frontier,
 )
 from layers import DIMS
+from maestro_env import Problem
 from marl_common import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from cost_models import ChainMapping
-    from maestro_env import Problem
 
 ROUNDING = 1e-9
 """What two figures may differ by without one being the better; far above rounding."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from maestro_env import Problem
 from marl_common import IntArray
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
 
 PAIRS = 1500
 """Pairs of choices changed at random in a round."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +21,7 @@ from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
 from cost_models import Chain, ChainMapping, LowerBounds, Mapping
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
+from maestro_env import Problem
 
 FIRST_SAMPLES = 3000
 """Samples of the search for a first value."""

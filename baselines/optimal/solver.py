@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from baselines.optimal.loop_orders import LoopOrders
 from baselines.optimal.proof import Counts, ProofProgress
 from baselines.optimal.structure_space import Boxes, StructureSpace
 from baselines.optimal.tree import Tree
-from cost_models import Mapping
+from cost_models import LowerBounds, Mapping
+from maestro_env import Problem
 from marl_common import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from cost_models import LowerBounds
-    from maestro_env import Problem
 
 Stop = Literal["done", "timeout", "memory"]
 

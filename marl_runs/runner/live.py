@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import Self, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 from rich.progress import TimeRemainingColumn as Remaining
 from rich.table import Column
 from rich.text import Text
 
 from marl_common import printable
+from marl_runs.runner.context import Ended, Progress
+from marl_runs.runner.experiment import Experiment
 from marl_runs.runner.progress import Rate, Reporter, standing, standing_parts, summary
-
-if TYPE_CHECKING:
-    from rich.console import ConsoleOptions, RenderResult
-    from rich.progress import TaskID
-
-    from marl_runs.runner.context import Ended, Progress
-    from marl_runs.runner.experiment import Experiment
 
 WIDE = 110
 """Columns of a terminal that has room for bars."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import Self, TextIO
 
 from marl_common import printable
 from marl_runs.runner.context import Ended, Progress
-
-if TYPE_CHECKING:
-    from marl_runs.runner.experiment import Experiment
+from marl_runs.runner.experiment import Experiment
 
 LINE_S = 30.0
 """Without a terminal, a line about what is running is written this often [s]."""
