@@ -53,14 +53,15 @@ def render(
     outcome = None if action is None else worlds.look(position, action)
     if mode == "ansi":
         return as_text(layer, problem.accelerator, outcome)
-    mapping, cost = (None, None) if outcome is None else (outcome.mapping(0), outcome.cost(0))
-    if isinstance(problem.accelerator, Chain):
-        from maestro_env.chain_picture import draw_chain
+    from maestro_env.chain_picture import draw_chain
+    from maestro_env.picture import draw, frame
 
-        return draw_chain(layer, problem.accelerator, mapping, cost)
-    from maestro_env.picture import draw
-
-    return draw(layer, problem.accelerator, mapping, cost)
+    if outcome is None:
+        text = f"{layer.name}: no mapping yet"
+        return frame(lambda figure: figure.text(0.5, 0.5, text, ha="center", size=14))
+    shown = layer, problem.accelerator, outcome.mapping(0), outcome.cost(0)
+    fill: Any = draw_chain if isinstance(problem.accelerator, Chain) else draw
+    return frame(lambda figure: fill(figure, *shown))
 
 
 def as_text(layer: Layer, accelerator: Accelerator | Chain, outcome: StepResult | None) -> str:
