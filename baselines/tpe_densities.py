@@ -88,8 +88,8 @@ class _Candidates(optuna.samplers.TPESampler):
     """The sampler, with what it ranked for a trial."""
 
     def __init__(self, multivariate: bool, seed: int) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `multivariate` was an experiment up to Optuna 4
+        with warnings.catch_warnings(action="ignore"):
+            # `multivariate` was an experiment up to Optuna 4
             super().__init__(
                 n_startup_trials=1, multivariate=multivariate, seed=seed, constant_liar=False
             )

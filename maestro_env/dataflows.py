@@ -47,10 +47,6 @@ class NamedDataflow:
     source: str
     row_tiles: bool = False
 
-    def frees_filters(self, layer: Layer) -> bool:
-        """Whether the rows of the layer's filters are spread over PEs, so that R has tiles."""
-        return "R" in self.spread[1] and layer.R > 1
-
     def parallel(self, level: int, offered: Iterable[str]) -> str | None:
         """The dimension spread at a level, of those that a space offers; None where all do."""
         offered = tuple(offered)
@@ -171,12 +167,8 @@ def _places(
         return tuple(
             order
             for order in map(str, parameter.choices)
-            if _last(order, outside) < min(order.find(dim) for dim in inside if dim in order)
+            if max(map(order.find, outside)) < min(map(order.find, set(inside) & set(order)))
         )
     if parameter.dim in outside:
         return tuple(range(len(outside)))
     return tuple(range(len(outside), len(moving))) if parameter.dim in inside else (0,)
-
-
-def _last(order: str, dims: list[str]) -> int:
-    return max((order.find(dim) for dim in dims), default=-1)

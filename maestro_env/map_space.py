@@ -228,7 +228,7 @@ class MapSpace(ActionSpace):
         """Let the space have the tiles and parallel dimensions that its dataflow needs."""
         if self.dataflow is None:
             return
-        if self.dataflow.frees_filters(self.layer):
+        if "R" in self.dataflow.spread[1] and self.layer.R > 1:  # then R has tiles
             self.filters = "free"
         if self.dataflow.fixed:
             spread = "".join(self.dataflow.spread)

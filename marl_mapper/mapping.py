@@ -135,11 +135,8 @@ def _answers(problems: Iterable[tuple[Chip, Problem]], how: CheckedOptions) -> l
 
 
 def _answer(problem: Problem, chip: Chip, how: CheckedOptions, store: AnswerFile | None) -> Answer:
-    name, ends, question = (
-        _chip_name(chip),
-        Ends(how.patience, how.timeout),
-        _question(problem, how),
-    )
+    name, question = _chip_name(chip), _question(problem, how)
+    ends = Ends(how.patience, how.timeout)
     spec = ProblemSpec(
         **problem.describe() | {"layer": problem.layer, "accelerator": problem.accelerator},
         layer_name=problem.layer.name,

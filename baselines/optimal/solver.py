@@ -80,9 +80,6 @@ class Solver:
         self._unread = self.problem.bound or 0.0
         self._front = Front(0.0, 0.0)
 
-    def _sets(self, which: IntArray, boxes: Boxes) -> Sets:
-        return Sets(which, boxes, self._bounds_of_roots(which, boxes), which)
-
     def _bounds_of_roots(self, which: IntArray, boxes: Boxes) -> FloatArray:
         self.bounds.threads = self.threads
         bounds = self.bounds.bounds(which, boxes)
@@ -162,7 +159,7 @@ class Solver:
             if count >= SURE and time.perf_counter() >= self.deadline:
                 self._stop, self._ended = "timeout", True
                 return
-            sets = self._sets(which, boxes)
+            sets = Sets(which, boxes, self._bounds_of_roots(which, boxes), which)
             if count == 0:
                 others = self._bounds_of_roots(*self.space.some_roots(SAMPLED))
                 low = float(min(sets.bounds.min(), others.min()))
