@@ -47,8 +47,12 @@ batch share theirs.
 """
 
 Places = tuple[int, ...]
-COUPLED_DIMS: dict[LayerKind, tuple[Places, ...]] = {
-    kind: tuple(tuple(map(DIMS.index, dims)) for dims in coupled)
-    for kind, coupled in COUPLED.items()
+COUPLED_DIMS: dict[LayerKind, tuple[Places, Places, Places]] = {
+    kind: (
+        tuple(map(DIMS.index, inputs)),
+        tuple(map(DIMS.index, filters)),
+        tuple(map(DIMS.index, outputs)),
+    )
+    for kind, (inputs, filters, outputs) in COUPLED.items()
 }
 """The same as places in `DIMS`."""

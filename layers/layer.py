@@ -274,7 +274,7 @@ class Layer:
         return COUPLING[self.kind]
 
     @property
-    def coupled_dims(self) -> tuple[Places, ...]:
+    def coupled_dims(self) -> tuple[Places, Places, Places]:
         """The dimensions that input, filter and output depend on, as places in `DIMS`."""
         return COUPLED_DIMS[self.kind]
 
