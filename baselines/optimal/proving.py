@@ -123,14 +123,9 @@ def prove(
         solver.on_step = lambda: progress(solver.progress(elapsed()))
     _first_value(problem, solver, start)
     stop = solver.run()
+    status, spent = _status(solver, stop), elapsed()
     return Proof(
-        mapping=solver.mapping,
-        value=solver.value,
-        bound=solver.bound,
-        status=_status(solver, stop),
-        counts=solver.counts,
-        seconds=elapsed(),
-        tree=solver.tree,
+        solver.mapping, solver.value, solver.bound, status, solver.counts, spent, solver.tree
     )
 
 
