@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -115,20 +116,12 @@ def _no_room(problem: Problem) -> Infeasible | None:
     mildest = min((reason for reason in found if reason is not None), key=lambda r: r.gap or 0.0)
     raised = (lever for lever in mildest.levers if lever.startswith("raise"))
     whole, levers = _fix(problem, next(raised, "give it more"))
-    return Infeasible(
-        mildest.code,
+    need = mildest.message.rpartition(": ")[2]  # such as L1 needs 486 B, limit 256 B (+230 B)
+    message = (
         f"layer {problem.layer.name!r} has no feasible mapping: even with the smallest tiles "
-        f"{_need(mildest)}{whole}",
-        mildest.demand,
-        mildest.bound,
-        mildest.unit,
-        levers,
+        f"{need}{whole}"
     )
-
-
-def _need(reason: Infeasible) -> str:
-    """Such as ``L1 needs 486 B, limit 256 B (+230 B)``."""
-    return reason.message.rpartition(": ")[2]
+    return replace(mildest, message=message, levers=levers)
 
 
 def _fix(problem: Problem, otherwise: str) -> tuple[str, tuple[str, ...]]:
