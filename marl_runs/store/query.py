@@ -166,7 +166,9 @@ class Reader:
             StoreError: No run, or more than one, fits.
         """
         with self._reading() as connection:
-            keys = {row.id: str(row.key) for row in connection.execute(_KEYS)}
+            keys = {
+                row.id: str(row.key) for row in connection.execute(select(RunRow.id, RunRow.key))
+            }
         by_number = [number for number in keys if str(number) == str(text)]
         # A mistyped number must never name a run whose key happens to begin like it.
         start = str(text) if len(str(text)) >= KEY_START else None
@@ -233,7 +235,6 @@ class Reader:
 
 
 CHUNK_COLUMNS = ("start", "count", "width", "dtype", "actions", "objective")
-_KEYS = select(RunRow.id, RunRow.key)
 
 
 def _stored(row: Row[Any]) -> StoredRun | DamagedRun:
