@@ -17,7 +17,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -131,6 +130,8 @@ class AnswerFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
+        # answers of other versions of the program are not found
+        self._stamp = f"{FORMAT} {VERSION} {version('marl-mapper')}"
         with self._errors_named():
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
             if self._connection.execute(
@@ -166,7 +167,7 @@ class AnswerFile:
         """Gap and text of an answer."""
         with self._errors_named():
             found: tuple[float | None, str] | None = self._connection.execute(
-                "SELECT gap, answer FROM answers WHERE key = ?", (_stamped(key),)
+                "SELECT gap, answer FROM answers WHERE key = ?", (f"{key} {self._stamp}",)
             ).fetchone()
             return found
 
@@ -178,7 +179,7 @@ class AnswerFile:
                 self._connection.execute(
                     "INSERT INTO answers VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET "
                     "gap = ?2, answer = ?3 WHERE ifnull(?2, 9e999) <= ifnull(gap, 9e999)",
-                    (_stamped(key), gap, text),
+                    (f"{key} {self._stamp}", gap, text),
                 )
 
     @contextlib.contextmanager
@@ -190,13 +191,3 @@ class AnswerFile:
                 f"store: {brief(str(self.path))}: {error}; expected an SQLite file, new or its "
                 "own, in a folder that can be written to"
             ) from None
-
-
-@cache
-def _stamp() -> str:
-    return f"{FORMAT} {VERSION} {version('marl-mapper')}"
-
-
-def _stamped(key: str) -> str:
-    """A key that answers of other versions of the program do not have."""
-    return f"{key} {_stamp()}"
