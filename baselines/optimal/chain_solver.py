@@ -18,7 +18,7 @@ import numpy as np
 
 from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.chain_values import improved
-from baselines.optimal.proof import Counts, ProofProgress, Status
+from baselines.optimal.proof import Counts, ProofProgress, Status, settled
 from cost_models import (
     ChainBrancher,
     ChainChoices,
@@ -215,9 +215,7 @@ class ChainSolver:
             steps += 1
             if steps % 16 == 0:
                 self.on_step()
-        if not math.isfinite(self.value):
-            return "empty"
-        return "optimal" if self.bound >= self.value else "within_gap"
+        return settled(self.value, self.bound)
 
     # -------------------------------------------------------------- ways of spreading units
 

@@ -14,9 +14,9 @@ from baselines.optimal.proof import (
     ProofLimits,
     ProofProgress,
     ProveError,
-    Status,
+    settled,
 )
-from baselines.optimal.solver import Solver, Stop
+from baselines.optimal.solver import Solver
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
@@ -123,7 +123,8 @@ def prove(
         solver.on_step = lambda: progress(solver.progress(elapsed()))
     _first_value(problem, solver, start)
     stop = solver.run()
-    status, spent = _status(solver, stop), elapsed()
+    status = settled(solver.value, solver.bound) if stop == "done" else stop
+    spent = elapsed()
     return Proof(
         solver.mapping, solver.value, solver.bound, status, solver.counts, spent, solver.tree
     )
@@ -143,14 +144,6 @@ def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> Non
         solver.take_part(solver.space.whole_filters())
     if problem.space.full:
         solver.take_part(solver.space.plain_allocations())
-
-
-def _status(solver: Solver, stop: Stop) -> Status:
-    if stop != "done":
-        return stop
-    if not np.isfinite(solver.value):
-        return "empty"
-    return "optimal" if solver.bound >= solver.value else "within_gap"
 
 
 def _check(gap: float, timeout: float | None, threads: int, max_memory: int | None) -> None:
