@@ -165,10 +165,9 @@ class Reader:
         Raises:
             StoreError: No run, or more than one, fits.
         """
+        query = select(RunRow.id, RunRow.key)
         with self._reading() as connection:
-            keys = {
-                row.id: str(row.key) for row in connection.execute(select(RunRow.id, RunRow.key))
-            }
+            keys = {row.id: str(row.key) for row in connection.execute(query)}
         by_number = [number for number in keys if str(number) == str(text)]
         # A mistyped number must never name a run whose key happens to begin like it.
         start = str(text) if len(str(text)) >= KEY_START else None
