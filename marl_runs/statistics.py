@@ -64,7 +64,7 @@ def probability_of_improvement(first: Scores, second: Scores) -> Interval:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class Ratio(Interval):
     """How a method's values stand to another's.
 
     Args:
@@ -74,9 +74,6 @@ class Ratio:
         p: How likely a ratio as far from 1 is, on either side, if none is there.
     """
 
-    value: float
-    low: float
-    high: float
     p: float
 
 
