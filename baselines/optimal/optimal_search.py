@@ -99,12 +99,16 @@ class Optimal(BaseSearcher):
         """The proof with this searcher's options; the problem's counters stay as they are."""
         from baselines.optimal.proving import prove
 
+        config = self.config
         return prove(
             problem,
             start=start,
+            gap=config.gap,
+            timeout=config.timeout,
+            threads=config.threads,
+            max_memory=config.max_memory,
             boxes=self.most_boxes,
             progress=self.on_progress,
-            **vars(self.config),
         )
 
     def _first_value(self, problem: Problem, samples: int, seed: int, recorded: Recorded) -> None:
