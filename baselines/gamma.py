@@ -118,8 +118,7 @@ class Gamma(BaseSearcher):
         rng: np.random.Generator,
     ) -> _Population:
         """Select, breed, evaluate; the best few are carried over."""
-        ranked = population.take(_unique_ranked(population))
-        ranked = ranked.take(np.arange(min(len(ranked.values), self.config.population)))
+        ranked = population.take(_unique_ranked(population)[: self.config.population])
         elites = ranked.take(
             np.arange(min(parents, round(self.config.population * self.config.elites)))
         )

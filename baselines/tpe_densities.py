@@ -117,12 +117,10 @@ class _Candidates(optuna.samplers.TPESampler):
 
 def _distributions(space: ActionSpace) -> dict[str, BaseDistribution]:
     """Optuna's distributions of the parameters that have a choice."""
-    found: dict[str, BaseDistribution] = {}
-    for parameter in space.parameters:
-        if len(parameter) == 1:
-            continue
-        if parameter.ordinal:
-            found[parameter.name] = IntDistribution(0, len(parameter) - 1)
-        else:
-            found[parameter.name] = CategoricalDistribution(list(range(len(parameter))))
-    return found
+    return {
+        p.name: IntDistribution(0, len(p) - 1)
+        if p.ordinal
+        else CategoricalDistribution(list(range(len(p))))
+        for p in space.parameters
+        if len(p) > 1
+    }

@@ -68,8 +68,7 @@ class Optimum:
 def problem_key(problem: Problem) -> str:
     """A fingerprint of all that decides the optimum; names are no part of it."""
     described = problem.describe()
-    chip = dict(described["accelerator"])
-    chip.pop("name", None)
+    chip = {name: value for name, value in described["accelerator"].items() if name != "name"}
     decisive = {
         "version": VERSION,
         "layer": layers.to_fields(problem.layer.renamed("")),
