@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -108,7 +107,6 @@ class Ppo(BaseSearcher):
             problem=problem,
             reward=config.reward,
         )
-        policy: dict[str, Any] = {"net_arch": [config.hidden, config.hidden]}
         model = PPO(
             BatchedPolicy,
             world,
@@ -118,7 +116,7 @@ class Ppo(BaseSearcher):
             learning_rate=config.learning_rate,
             gamma=config.discount,
             ent_coef=config.entropy,
-            policy_kwargs=policy,
+            policy_kwargs={"net_arch": [config.hidden, config.hidden]},
             seed=seed,
             device="cpu",
         )

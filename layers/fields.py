@@ -80,11 +80,10 @@ def to_fields(layer: Layer) -> dict[str, Any]:
     if layer.kind is LayerKind.GEMM:
         fields |= {"M": layer.Y, "N": layer.K, "K": layer.C}
         return fields if layer.N == 1 else fields | {"batch": layer.N}
+    given = {"Y": layer.given_y, "X": layer.given_x, "padding": layer.given_padding}
     for field in NEST_FIELDS:
         if not (field == "K" and layer.depthwise):
-            fields[field] = getattr(layer, field)
-    given = {"Y": layer.given_y, "X": layer.given_x, "padding": layer.given_padding}
-    fields |= {"Y": layer.given_y, "X": layer.given_x}
+            fields[field] = given.get(field, getattr(layer, field))
     for field, usual in OPTIONAL_FIELDS.items():
         value = given.get(field, getattr(layer, field))
         if value != usual:
