@@ -51,16 +51,13 @@ class ChainCodec:
         self._above = np.arange(len(listed), dtype=np.int64) << FIELD
         self._listed = np.concatenate([np.empty(0, np.int64), *listed]) + self._above.repeat(counts)
         self._memories = [e for e, entry in enumerate(plan.entries) if entry.number >= 0]
-        self._tables = {}
+        self._tables, self._narrow = {}, []
+        self._alike: dict[str, list[int]] = {}
         for e in self._memories:
             entry = plan.entries[e]
             table = _whole_orders(entry.tiled)
             kept = [orders_of(entry.tiled).number[str(c)] for c in parameters[entry.order].choices]
             self._tables[e] = np.ascontiguousarray(table[kept])
-        self._alike: dict[str, list[int]] = {}
-        self._narrow = []
-        for e in self._memories:
-            entry = plan.entries[e]
             if len(parameters[entry.order]) < len(orders_of(entry.tiled).names):
                 self._narrow.append(e)
             else:

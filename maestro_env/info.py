@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from typing import Any
@@ -169,7 +170,8 @@ class VectorInfo:
     def __init__(self, num_envs: int) -> None:
         self._size = num_envs
         self._arrays: dict[str, NDArray[Any]] = {}
-        self._masks: dict[str, NDArray[np.bool_]] = {}
+        blank = partial(np.zeros, num_envs, np.bool_)
+        self._masks: dict[str, NDArray[np.bool_]] = defaultdict(blank)
         self._makers: dict[str, Callable[[int], Any]] = {}
         self._final: dict[str, Any] = {}
 
@@ -179,17 +181,12 @@ class VectorInfo:
             blank = None if values.dtype.kind == "O" else 0
             self._arrays[key] = np.full(self._size, blank, dtype=values.dtype)
         self._arrays[key][rows] = values
-        self._mask(key)[rows] = True
+        self._masks[key][rows] = True
 
     def put_later(self, key: str, rows: Rows, make: Callable[[int], Any]) -> None:
         """Set how to make an info of some worlds when somebody looks at it."""
         self._makers[key] = make
-        self._mask(key)[rows] = True
-
-    def _mask(self, key: str) -> NDArray[np.bool_]:
-        if key not in self._masks:
-            self._masks[key] = np.zeros(self._size, dtype=np.bool_)
-        return self._masks[key]
+        self._masks[key][rows] = True
 
     def finish(self, rows: Rows, observations: NDArray[np.float32]) -> None:
         """Move the infos of worlds whose episode ended to ``final_info``, beside ``final_obs``."""
