@@ -29,7 +29,8 @@ class Moves:
         self._groups = self._build_groups()
         self._tiles = self._columns("tile")
         self._priorities = self._columns("priority")
-        self._orders = [self._first("order", level) for level in range(space.depth)]
+        orders = {p.level: i for i, p in enumerate(space.parameters) if p.kind == "order"}
+        self._orders = [orders.get(level, -1) for level in range(space.depth)]
         self._spread = self._alike_spreads()
 
     def _columns(self, kind: str) -> IntArray:
@@ -54,13 +55,6 @@ class Moves:
             if self.space.parameters[a].choices == self.space.parameters[b].choices
         ]
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-    def _first(self, kind: str, level: int) -> int:
-        """The column of a kind that a level has once, or -1."""
-        for column, parameter in enumerate(self.space.parameters):
-            if parameter.kind == kind and parameter.level == level:
-                return column
-        return -1
 
     def _build_groups(self) -> BoolArray:
         """``(G, P)`` sets of columns that belong together: a dimension, a level, an order."""

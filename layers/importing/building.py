@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from layers.dims import LayerKind
 from layers.graph_builder import GraphBuilder
@@ -85,14 +86,8 @@ def _two_axes(conv: Convolution) -> Convolution:
             f"a convolution over {axes} axes; expected one or two (a 3-D convolution is a 2-D one "
             "per slice and tap of the third axis)"
         )
-    return replace(
-        conv,
-        size=(1, *conv.size),
-        taps=(1, *conv.taps),
-        stride=(1, *conv.stride),
-        dilation=(1, *conv.dilation),
-        padding=((0, 0), *conv.padding),
-    )
+    rows: Any = {name: (1, *vars(conv)[name]) for name in ("size", "taps", "stride", "dilation")}
+    return replace(conv, padding=((0, 0), *conv.padding), **rows)
 
 
 def _kind(conv: Convolution) -> tuple[LayerKind, int, int, int]:
