@@ -170,8 +170,9 @@ class VectorInfo:
     def __init__(self, num_envs: int) -> None:
         self._size = num_envs
         self._arrays: dict[str, NDArray[Any]] = {}
-        blank = partial(np.zeros, num_envs, np.bool_)
-        self._masks: dict[str, NDArray[np.bool_]] = defaultdict(blank)
+        self._masks: dict[str, NDArray[np.bool_]] = defaultdict(
+            lambda: np.zeros(num_envs, np.bool_)
+        )
         self._makers: dict[str, Callable[[int], Any]] = {}
         self._final: dict[str, Any] = {}
 
