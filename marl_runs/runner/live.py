@@ -25,7 +25,25 @@ LIVE_S = 0.1
 """Seconds between two updates of one line."""
 
 
-class BarReporter(Reporter):
+class _TerminalReporter(Reporter):
+    """Shows a display of rich's while it is open, and sentences above it."""
+
+    def __init__(self, display: Bars | Live) -> None:
+        self._display = display
+
+    def __enter__(self) -> Self:
+        self._display.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._display.stop()
+
+    def note(self, text: str) -> None:
+        """See :class:`Reporter`."""
+        self._display.console.print(printable(text), markup=False, highlight=False)
+
+
+class BarReporter(_TerminalReporter):
     """A bar for all runs and one for each that is running, with its best so far and its rate."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -40,16 +58,10 @@ class BarReporter(Reporter):
             columns[1:1] = [BarColumn(bar_width=24, table_column=whole)]
             columns[3:3] = [TimeElapsedColumn(table_column=whole)]
         self._bars = Bars(*columns, console=console, transient=True)
+        super().__init__(self._bars)
         self._all: TaskID | None = None
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, float] = {}
-
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
 
     def total(self, runs: int) -> None:
         """See :class:`Reporter`."""
@@ -83,10 +95,6 @@ class BarReporter(Reporter):
             self._advance()
         self.note(summary(experiment, ended))
 
-    def note(self, text: str) -> None:
-        """See :class:`Reporter`."""
-        self._bars.console.print(printable(text), markup=False, highlight=False)
-
     def _advance(self) -> None:
         if self._all is not None:
             self._bars.advance(self._all)
@@ -95,21 +103,15 @@ class BarReporter(Reporter):
             self._bars.update(self._all, text=text)
 
 
-class LoneReporter(Reporter):
+class LoneReporter(_TerminalReporter):
     """One line on the one experiment that is running."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._console = Console(file=stream, highlight=False)
-        self._live = Live(console=self._console, transient=True, auto_refresh=False)
+        console = Console(file=stream, highlight=False)
+        self._live = Live(console=console, transient=True, auto_refresh=False)
+        super().__init__(self._live)
         self._rate = Rate()
         self._last = 0.0
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
 
     def started(self, experiment: Experiment) -> None:
         """See :class:`Reporter`."""
@@ -131,10 +133,6 @@ class LoneReporter(Reporter):
         """See :class:`Reporter`."""
         if ended.outcome == "failed":
             self.note(summary(experiment, ended))
-
-    def note(self, text: str) -> None:
-        """See :class:`Reporter`."""
-        self._console.print(printable(text), markup=False, highlight=False)
 
 
 class _OneLine:
