@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from layers.dims import LayerKind
+from layers.dims import KINDS, LayerKind
 from layers.layer import Layer, LayerError
 from layers.transposed import phases
 from marl_common import one_of
@@ -57,9 +57,8 @@ def all_from_fields(name: str, kind: str, values: Mapping[str, Any]) -> tuple[La
     try:
         known_kind = LayerKind(kind)
     except ValueError:
-        kinds = [k.lower() for k in LayerKind]
         raise LayerError(
-            f"unknown kind {kind!r}; expected {one_of(kinds, str(kind).lower())}"
+            f"unknown kind {kind!r}; expected {one_of(KINDS, str(kind).lower())}"
         ) from None
     given = check_fields(known_kind, values, f"layer {name!r}")
     if known_kind is LayerKind.GEMM:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from layers import importing
-from layers.dims import LayerKind
+from layers.dims import KINDS, LayerKind
 from layers.fields import all_from_fields
 from layers.layer import Layer, LayerError
 from layers.network_graph import PASSES, GraphNode, NetworkGraph, NodeKind, output_shape
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from layers.schema import GraphEnds, NodeFields
 
 SECTIONS = ("layers", "sources", "results")
-KINDS = tuple(kind.lower() for kind in LayerKind)
 
 
 def read_file(path: str | Path) -> tuple[Layer, ...]:
