@@ -11,7 +11,7 @@ import numpy as np
 
 from cost_models import Chain, Infeasible, ReasonCode
 from maestro_env.action_space import ActionSpace
-from maestro_env.objective import unit_of
+from maestro_env.objective import beyond, unit_of
 from marl_common import IntArray
 
 if TYPE_CHECKING:
@@ -74,17 +74,12 @@ def _beyond_a_bound(problem: Problem) -> Infeasible | None:
         figure = name.removeprefix("max_")
         least = bounds.get(figure, 0.0)
         if least > limit * (1 + 1e-12):
-            unit = unit_of(figure)
-            return Infeasible(
-                ReasonCode.LIMIT,
+            said = (
                 f"layer {problem.layer.name!r} has no mapping within {name}={limit:g}: none is "
-                f"below {least:.6g} {unit}, {least / limit:.3g} times the limit, on this "
-                "accelerator",
-                least,
-                limit,
-                unit,
-                (f"raise {name}", "change the accelerator"),
+                f"below {least:.6g} {unit_of(figure)}, {least / limit:.3g} times the limit, on "
+                "this accelerator"
             )
+            return beyond(name, least, limit, said, (f"raise {name}", "change the accelerator"))
     return None
 
 
@@ -101,16 +96,12 @@ def _no_room(problem: Problem) -> Infeasible | None:
             least = float(looked.costs.column(figure)[fits].min())
             if least > problem.limits[name]:
                 whole, levers = _fix(problem, f"raise {name} to {least:g}")
-                return Infeasible(
-                    ReasonCode.LIMIT,
+                said = (
                     f"layer {problem.layer.name!r} has no mapping within {name}="
                     f"{problem.limits[name]:g}: even the smallest tiles need {least:g} "
-                    f"{unit_of(figure)}{whole}",
-                    least,
-                    problem.limits[name],
-                    unit_of(figure),
-                    levers,
+                    f"{unit_of(figure)}{whole}"
                 )
+                return beyond(name, least, problem.limits[name], said, levers)
         return None
     found = (looked.infeasible(row) for row in range(len(looked)))
     mildest = min((reason for reason in found if reason is not None), key=lambda r: r.gap or 0.0)

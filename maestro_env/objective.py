@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cost_models import FIGURES, Accelerator, Chain, CostBatch
+from cost_models import FIGURES, Accelerator, Chain, CostBatch, Infeasible, ReasonCode
 from marl_common import FloatArray, brief, suggest
 
 OBJECTIVES: dict[str, tuple[str, ...]] = {
@@ -46,6 +46,14 @@ OF_TWO_LEVELS = ("l1_bytes", "l2_bytes", "noc_bw_req")
 def unit_of(figure: str) -> str:
     """Unit of a figure, or of what an instance of a level must hold, ``bytes.LEVEL``."""
     return "B" if figure.startswith("bytes.") else UNITS[figure]
+
+
+def beyond(
+    name: str, demand: float, limit: float, message: str, levers: tuple[str, ...]
+) -> Infeasible:
+    """The report on a limit such as ``max_energy_nj`` that a demand is beyond."""
+    unit = unit_of(name.removeprefix("max_"))
+    return Infeasible(ReasonCode.LIMIT, message, demand, limit, unit, levers)
 
 
 class ObjectiveError(ValueError):
