@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.checks import check_positive, check_shares
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
 from baselines.initial_population import feasible_start, inner_tiles, sampled, scattered
 from baselines.operators import Moves
@@ -47,14 +47,7 @@ class AnnealingConfig:
     screened: bool = False
 
     def __post_init__(self) -> None:
-        check_positive(
-            chains=self.chains,
-            hot=self.hot,
-            cold=self.cold,
-            cycles=self.cycles,
-            horizon=self.horizon,
-        )
-        check_shares(far=self.far, exchange=self.exchange)
+        check_fields(self, ("chains", "hot", "cold", "cycles", "horizon"), ("far", "exchange"))
 
 
 class Annealing(BaseSearcher):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
 from baselines.extras import require
 from baselines.features import nest_features
@@ -48,13 +48,7 @@ class BoConfig:
     growth: float = 1.1
 
     def __post_init__(self) -> None:
-        check_positive(
-            startup=self.startup,
-            candidates=self.candidates,
-            local=self.local,
-            batch=self.batch,
-            window=self.window,
-        )
+        check_fields(self, ("startup", "candidates", "local", "batch", "window"))
         if not self.growth > 1.0:
             raise ValueError(f"growth: got {self.growth!r}, expected more than 1")
 
@@ -163,13 +157,9 @@ class _Search:
         if feasible.all():
             return float(logs.min()), np.ones(len(points))
         self.feasibility.condition(seen, feasible.astype(np.float64), fit)
-        return float(logs.min()), _chance(*self.feasibility.predict(points))
-
-
-def _chance(mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """``(B,)`` probability that a process of 0 and 1 is above the middle."""
-    chance: FloatArray = norm.cdf((mean - 0.5) / _deviation(covariance))
-    return chance
+        # the probability that a process of 0 and 1 is above the middle
+        mean, covariance = self.feasibility.predict(points)
+        return float(logs.min()), norm.cdf((mean - 0.5) / _deviation(covariance))
 
 
 def _deviation(covariance: FloatArray) -> FloatArray:

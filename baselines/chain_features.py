@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import ChainBatch
+from cost_models import Chain, ChainBatch
 from layers import DIMS
 from maestro_env import Problem
 from marl_common import FloatArray
-
-if TYPE_CHECKING:
-    from cost_models import Chain
 
 Dims = NDArray[np.intp]
 

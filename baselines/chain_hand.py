@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cost_models import Chain, has_room
-from layers import DIMS, Layer
+from layers import DIMS
 from maestro_env import ActionSpace, Parameter
 from marl_common import IntArray
 
@@ -32,7 +32,7 @@ class _ChainDraft:
     def __init__(self, space: ActionSpace, tensor: int) -> None:
         self.space, self.layer = space, space.layer
         self.chip: Chain = space.accelerator
-        self.stays = _dims_of(space.layer, tensor)
+        self.stays = {DIMS[d] for d in space.layer.coupled_dims[tensor]}
         self.actions = np.zeros((1, len(space.nvec)), np.int64)
         self.extents = dict(zip(DIMS, space.layer.extents, strict=True))
         self.columns = {parameter.name: i for i, parameter in enumerate(space.parameters)}
@@ -90,11 +90,8 @@ class _ChainDraft:
         tiles = {d: tiles.get(d, most[d]) for d in DIMS}
         for phase in (True, False):
             dims = [d for d in offered if (d in self.stays) == phase]
-            grown = True
-            while grown:
-                grown = False
-                for d in dims:
-                    grown = self._step(name, d, offered[d], tiles, most) or grown
+            while sum(self._step(name, d, offered[d], tiles, most) for d in dims):
+                continue  # each in turn, until none has grown
         return tiles
 
     def _step(self, name: str, dim: str, offered: Parameter, tiles: Tiles, most: Tiles) -> bool:
@@ -109,8 +106,3 @@ class _ChainDraft:
         self.actions[0, column] = place
         tiles.update(larger)
         return True
-
-
-def _dims_of(layer: Layer, tensor: int) -> str:
-    """Dimensions that a tensor depends on."""
-    return "".join(DIMS[d] for d in layer.coupled_dims[tensor])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -64,3 +65,13 @@ def check_shares(**values: float) -> None:
     for name, value in values.items():
         if not isinstance(value, int | float) or not 0 <= value <= 1:
             raise ValueError(f"{name}: got {value!r}, expected a number from 0 to 1")
+
+
+def check_fields(config: object, positive: Iterable[str], shares: Iterable[str] = ()) -> None:
+    """Check fields of a config by their names.
+
+    Raises:
+        ValueError: One is no positive number, or no share.
+    """
+    check_positive(**{name: getattr(config, name) for name in positive})
+    check_shares(**{name: getattr(config, name) for name in shares})

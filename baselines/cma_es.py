@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
 from maestro_env import ActionSpace, Problem
@@ -32,13 +32,7 @@ class CmaEsConfig:
     patience: int = 40
 
     def __post_init__(self) -> None:
-        check_positive(
-            population=self.population,
-            sigma=self.sigma,
-            growth=self.growth,
-            largest=self.largest,
-            patience=self.patience,
-        )
+        check_fields(self, ("population", "sigma", "growth", "largest", "patience"))
 
 
 class Relaxation:

@@ -221,13 +221,3 @@ def digest(name: str, options: dict[str, Any], budget: int, seed: int) -> str:
     problem = tiny_problem() if searcher.capabilities.enumerates else real_problems()[0]
     actions = _record(searcher, problem, budget, seed)[1]
     return hashlib.sha256(actions.tobytes()).hexdigest()
-
-
-__all__ = [
-    "TINY_ACCELERATOR",
-    "TINY_LAYER",
-    "SearcherConformance",
-    "digest",
-    "real_problems",
-    "tiny_problem",
-]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.checks import check_positive, check_shares
+from baselines.checks import check_fields
 from baselines.searcher import BaseSearcher
 from maestro_env import Problem
 from marl_common import IntArray
@@ -33,13 +33,9 @@ class CrossEntropyConfig:
     patience: int = 20
 
     def __post_init__(self) -> None:
-        check_positive(
-            population=self.population,
-            elites=self.elites,
-            rate=self.rate,
-            patience=self.patience,
+        check_fields(
+            self, ("population", "elites", "rate", "patience"), ("elites", "rate", "floor")
         )
-        check_shares(elites=self.elites, rate=self.rate, floor=self.floor)
 
 
 class CrossEntropy(BaseSearcher):
@@ -74,7 +70,8 @@ class CrossEntropy(BaseSearcher):
             order = order[np.isfinite(values[order])]
             elite, elite_values = actions[order], values[order]
             if len(order):
-                law = (1 - config.rate) * law + config.rate * _frequencies(elite, legal)
+                often = (elite[:, :, None] == np.arange(legal.shape[1])).mean(axis=0)
+                law = (1 - config.rate) * law + config.rate * often
             improved = len(order) > 0 and values[order[0]] < best
             best = min(best, values[order[0]]) if len(order) else best
             stale = 0 if improved else stale + 1
@@ -86,9 +83,3 @@ def _draw(law: np.ndarray, count: int, rng: np.random.Generator) -> IntArray:
     edges /= edges[:, -1:]
     draws = rng.random((count, len(law)))
     return np.asarray((draws[:, :, None] >= edges[None]).sum(axis=2), dtype=np.int64)
-
-
-def _frequencies(actions: IntArray, legal: np.ndarray) -> np.ndarray:
-    """``(P, n)`` how often each choice occurs."""
-    counts = (actions[:, :, None] == np.arange(legal.shape[1])).mean(axis=0)
-    return np.asarray(counts)

@@ -77,9 +77,7 @@ class Enumeration:
 
     def _first_of_kind(self, actions: IntArray, mappings: MappingBatch) -> IntArray:
         """Rows to keep: no cluster beyond the PEs, and no structure that repeats an earlier one."""
-        pes = mappings.num_pes
-        if pes is None:
-            pes = np.full(len(mappings), self.space.accelerator.num_pes, dtype=np.int32)
+        pes = mappings.pes(self.space.accelerator.num_pes)
         sizes = self.space.parameters[self.space.index("cluster_size")].choices
         choice = actions[:, self.space.index("cluster_size")]
         values = np.array(sizes, dtype=np.int64)
@@ -104,9 +102,7 @@ class Enumeration:
         """
         if len(actions) == 0:
             return actions
-        pes = mappings.num_pes
-        if pes is None:
-            pes = np.full(len(mappings), self.space.accelerator.num_pes, dtype=np.int32)
+        pes = mappings.pes(self.space.accelerator.num_pes)
         masks = _iterating(self._extents, mappings, pes, self._nest)
         found: list[IntArray] = []
         for outer, inner in {(int(a), int(b)) for a, b in masks}:

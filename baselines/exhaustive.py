@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
 from baselines.enumeration import Enumeration, compute_cycles
 from baselines.searcher import BaseSearcher, Capabilities, SearcherError
@@ -35,7 +35,7 @@ class ExhaustiveConfig:
     bands: tuple[float, ...] = (1.05, 1.5, 3.0, 10.0, float("inf"))
 
     def __post_init__(self) -> None:
-        check_positive(batch=self.batch, max_structures=self.max_structures)
+        check_fields(self, ("batch", "max_structures"))
         if not self.bands or self.bands[-1] != float("inf"):
             raise ValueError(f"bands: got {self.bands!r}, expected the last to be inf")
 
@@ -62,12 +62,7 @@ class Exhaustive(BaseSearcher):
             return
         exact = capabilities_of(problem.cost_model).symmetry is Symmetry.NEST
         enumeration = Enumeration(problem.space, nest=exact)
-        if enumeration.structures > self.config.max_structures:
-            raise SearcherError(
-                f"searcher 'exhaustive': the space has {enumeration.structures:.3g} structures, "
-                f"expected at most {self.config.max_structures:.3g}; narrow it, "
-                "as with tiles='divisors' or only={'cluster_size': [16]}"
-            )
+        self._check_size(enumeration.structures, "structures", "'cluster_size': [16]")
         if not exact:
             for actions, mappings in enumeration.chunks():
                 self._visit(problem, enumeration, actions, mappings, exact)
@@ -84,21 +79,22 @@ class Exhaustive(BaseSearcher):
     def _list_all(self, problem: Problem) -> None:
         """Every action of a chain that is its own canonical one, each loop nest once."""
         space = problem.space
-        if space.size > self.config.max_structures:
-            raise SearcherError(
-                f"searcher 'exhaustive': the space has {space.size:.3g} actions, expected at most "
-                f"{self.config.max_structures:.3g}; narrow it, as with tiles='divisors' or "
-                "only={'LEVEL.axis0.units': [8]}"
-            )
+        self._check_size(space.size, "actions", "'LEVEL.axis0.units': [8]")
         dedup = Dedup(problem)
         for low in range(0, space.size, LISTED):
             places = np.arange(low, min(low + LISTED, space.size))
             actions = np.stack(np.unravel_index(places, space.nvec), axis=1).astype(np.int64)
             own = (space.canonical(actions) == actions).all(axis=1)
             actions = actions[own]
-            actions = actions[dedup.fresh(actions)]
-            for part in self._parts(actions):
-                problem.evaluate(part)
+            self._evaluate(problem, actions[dedup.fresh(actions)])
+
+    def _check_size(self, size: int, what: str, only: str) -> None:
+        if size > self.config.max_structures:
+            raise SearcherError(
+                f"searcher 'exhaustive': the space has {size:.3g} {what}, expected at most "
+                f"{self.config.max_structures:.3g}; narrow it, as with tiles='divisors' or "
+                f"only={{{only}}}"
+            )
 
     def _visit(
         self,
@@ -112,18 +108,17 @@ class Exhaustive(BaseSearcher):
         first = enumeration.expand(actions, mappings, first=True)
         if len(first) == 0:
             return
-        values = np.concatenate([problem.evaluate(part).values for part in self._parts(first)])
+        values = self._evaluate(problem, first)
         if exact and not problem.limits:
             first = first[np.isfinite(values)]
         rest = enumeration.expand(first, problem.space.decode(first), first=False)
-        for part in self._parts(rest):
-            problem.evaluate(part)
+        self._evaluate(problem, rest)
 
-    def _parts(self, actions: IntArray) -> list[IntArray]:
-        return [
-            actions[start : start + self.config.batch]
-            for start in range(0, len(actions), self.config.batch)
-        ]
+    def _evaluate(self, problem: Problem, actions: IntArray) -> FloatArray:
+        """``(B,)`` values of actions, so many at a time as the options say."""
+        starts = range(0, len(actions), self.config.batch)
+        parts = (actions[start : start + self.config.batch] for start in starts)
+        return np.concatenate([np.empty(0), *(problem.evaluate(part).values for part in parts)])
 
 
 @dataclass(frozen=True)
@@ -143,9 +138,7 @@ class _Band:
 def _bounds(problem: Problem, mappings: MappingBatch) -> FloatArray:
     """``(B,)`` lower bounds of the objective, whatever the loop orders."""
     layer, accelerator = problem.layer, problem.accelerator
-    pes = mappings.num_pes
-    if pes is None:
-        pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)
+    pes = mappings.pes(accelerator.num_pes)
     extents = np.array(layer.extents, dtype=np.int64)
     cycles = compute_cycles(extents, mappings, pes, accelerator.simd_lanes)
     figures = figure_bounds(problem.cost_model, layer, accelerator, int(pes.min()))

@@ -40,16 +40,13 @@ def nest_features(problem: Problem, mappings: MappingBatch | ChainBatch) -> Floa
     extents = np.array(problem.layer.extents, dtype=np.float64)
     dims = np.array([DIMS.index(dim) for dim in problem.space.moving], dtype=np.intp)
     most = problem.accelerator.num_pes
-    chosen = mappings.num_pes
-    pes: NDArray[np.int64] = np.full((len(mappings), 1), most)
-    if chosen is not None:
-        pes = chosen[:, None].astype(np.int64)
+    pes: NDArray[np.int64] = mappings.pes(most)[:, None].astype(np.int64)
     cluster: NDArray[np.int64] = mappings.cluster_size[:, None].astype(np.int64)
     wholes = [extents, mappings.tiles[:, 0].astype(np.float64)]
     widths = [np.maximum(1, pes // cluster), cluster]
     unit = math.log(max(2, most))
     columns: list[FloatArray] = [np.log(cluster) / unit]
-    if chosen is not None:
+    if mappings.num_pes is not None:
         columns.append(np.log(pes) / unit)
     for level, (whole, width) in enumerate(zip(wholes, widths, strict=True)):
         tiles, parallel = mappings.tiles[:, level], mappings.parallel[:, level, None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.checks import check_positive, check_shares
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
 from baselines.initial_population import inner_tiles, sampled, scattered
 from baselines.operators import Moves
@@ -55,19 +55,10 @@ class GAConfig:
     screened: bool = False
 
     def __post_init__(self) -> None:
-        check_positive(
-            population=self.population,
-            offspring=self.offspring,
-            tournament=self.tournament,
-            rate=self.rate,
-            patience=self.patience,
-        )
-        check_shares(
-            crossover=self.crossover,
-            far=self.far,
-            exchange=self.exchange,
-            start_share=self.start_share,
-            unit_tiles=self.unit_tiles,
+        check_fields(
+            self,
+            ("population", "offspring", "tournament", "rate", "patience"),
+            ("crossover", "far", "exchange", "start_share", "unit_tiles"),
         )
 
 

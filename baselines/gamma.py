@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.checks import check_positive, check_shares
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
-from baselines.gamma_chain import operators_of
+from baselines.gamma_chain import ChainOperators
 from baselines.gamma_operators import GammaOperators
 from baselines.searcher import BaseSearcher
+from cost_models import Chain
 from maestro_env import Problem
 from marl_common import FloatArray, IntArray
 
@@ -54,10 +55,9 @@ class GammaConfig:
     repeats: bool = False
 
     def __post_init__(self) -> None:
-        check_positive(population=self.population, tile_times=self.tile_times)
         counts = ("population", "tile_times", "min_levels", "repeats")
         rates = [f.name for f in fields(self) if f.name not in counts]
-        check_shares(**{name: getattr(self, name) for name in rates})
+        check_fields(self, ("population", "tile_times"), rates)
         if self.min_levels not in (1, 2):
             raise ValueError(f"min_levels: got {self.min_levels!r}, expected 1 or 2")
 
@@ -87,7 +87,9 @@ class Gamma(BaseSearcher):
     config: GammaConfig
 
     def _run(self, problem: Problem, rng: np.random.Generator) -> None:
-        operators, dedup = operators_of(problem.space), Dedup(problem)
+        on_chain = isinstance(problem.accelerator, Chain)
+        operators = (ChainOperators if on_chain else GammaOperators)(problem.space)
+        dedup = Dedup(problem)
         population = self._fresh(problem, operators, dedup, rng)
         ratio = self.config.parents
         while True:
@@ -116,8 +118,7 @@ class Gamma(BaseSearcher):
         rng: np.random.Generator,
     ) -> _Population:
         """Select, breed, evaluate; the best few are carried over."""
-        ranked = population.take(_unique_ranked(population))
-        ranked = ranked.take(np.arange(min(len(ranked.values), self.config.population)))
+        ranked = population.take(_unique_ranked(population)[: self.config.population])
         elites = ranked.take(
             np.arange(min(parents, round(self.config.population * self.config.elites)))
         )

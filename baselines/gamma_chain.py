@@ -6,7 +6,6 @@ import numpy as np
 
 from baselines.gamma_operators import GammaOperators
 from baselines.operators import Moves
-from cost_models import Chain
 from maestro_env import ActionSpace
 from marl_common import BoolArray, IntArray
 
@@ -92,8 +91,3 @@ class ChainOperators(GammaOperators):
 
     def grow(self, actions: IntArray, two: BoolArray, rng: Generator, alpha: float) -> None:
         """Every genome has all levels of the chip."""
-
-
-def operators_of(space: ActionSpace) -> GammaOperators:
-    """The operators for a space."""
-    return (ChainOperators if isinstance(space.accelerator, Chain) else GammaOperators)(space)

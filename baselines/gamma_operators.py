@@ -13,7 +13,7 @@ import numpy as np
 
 from baselines.operators import Moves
 from layers import DIMS
-from maestro_env import ActionSpace
+from maestro_env import ActionSpace, divisors
 from marl_common import BoolArray, IntArray
 
 Generator = np.random.Generator
@@ -163,9 +163,7 @@ class GammaOperators:
         if level == 0 or len(rows) == 0:
             return
         for row, most in zip(rows, self._most_pes(actions, rows), strict=True):
-            factors = [k for k in range(1, int(most**0.5) + 1) if most % k == 0]
-            factors += [most // k for k in factors if k * k != most]
-            size = rng.choice(np.array(sorted(factors)), 1)
+            size = rng.choice(np.array(divisors(int(most))), 1)
             actions[row, self.cluster] = self._floor_choice(self.cluster, size)[0]
 
     def swap_parallel(self, actions: IntArray, rng: Generator, alpha: float) -> None:

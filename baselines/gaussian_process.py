@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -40,7 +38,7 @@ class GaussianProcess:
             targets: What to predict.
             fit: Climb the likelihood from the kernel of the last fit; otherwise that one is kept.
         """
-        with _own_warnings():
+        with warnings.catch_warnings(action="ignore"):  # a fit that stops early is no harm here
             model = SingleTaskGP(torch.from_numpy(points), torch.from_numpy(targets)[:, None])
             model.load_state_dict(self._kernel, strict=False)
             if fit:
@@ -64,19 +62,11 @@ class GaussianProcess:
     def predict(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean ``(B,)`` and covariance ``(B, B)`` of ``(B, F)`` points."""
         assert self._model is not None
-        with torch.no_grad(), _own_warnings():
+        with torch.no_grad(), warnings.catch_warnings(action="ignore"):  # some jitter
             posterior = self._model.posterior(torch.from_numpy(points))
             mean: FloatArray = posterior.mean[:, 0].numpy()
             covariance: FloatArray = posterior.distribution.covariance_matrix.numpy()
         return mean, covariance
-
-
-@contextmanager
-def _own_warnings() -> Iterator[None]:
-    """A fit that stops early or a matrix that needs some jitter is no harm here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def joint_draws(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from cost_models import Accelerator, Buffer, Mapping
+from cost_models import Buffer, Mapping
 from layers import DIMS, TENSORS, Layer, footprint
 from maestro_env import MapSpace, NamedDataflow
 
@@ -77,8 +77,10 @@ class _Draft:
         sizes = tuple(map(int, chosen["cluster_size"]))
         self.cluster_size = dataflow.cluster_size(space.layer, sizes, space.accelerator.num_pes)
         self.clusters = space.accelerator.num_pes // self.cluster_size
+        widths = space.accelerator.widths
+        bits = widths.input, widths.filter, widths.psum
         self.levels = [
-            _Level(_tile_choices(space, level), buffer, _bits(space.accelerator), shrink)
+            _Level(_tile_choices(space, level), buffer, bits, shrink)
             for level, buffer in enumerate(space.accelerator.buffers())
         ]
         fixed = self.extents | {d: 1 for d in "NG" if d not in self.levels[0].choices}
@@ -113,15 +115,10 @@ class _Draft:
     def _grow_level(self, level: int, most: Tiles) -> None:
         outside = self.dataflow.outside(self.layer)
         choices = self.levels[level].choices
-        for phase in (
-            [dim for dim in choices if dim in outside],
-            [dim for dim in choices if dim not in outside],
-        ):
-            grown = True
-            while grown:
-                grown = False
-                for dim in phase:
-                    grown = self._step(level, dim, most) or grown
+        for stays in (True, False):
+            phase = [dim for dim in choices if (dim in outside) == stays]
+            while sum(self._step(level, dim, most) for dim in phase):
+                continue  # each in turn, until none has grown
 
     def _step(self, level: int, dim: str, most: Tiles) -> bool:
         """Take the next larger tile of a dimension if it is of use and fits."""
@@ -151,10 +148,9 @@ class _Draft:
 def tensor_elements(layer: Layer, held: Tiles) -> tuple[int, int, int]:
     """Elements of input, filter and output that a box of the loop nest touches."""
     sizes = []
-    for tensor, row in zip(TENSORS, layer.coupling, strict=True):
+    for tensor, dims in zip(TENSORS, layer.coupled_dims, strict=True):
         window = WINDOW if tensor == "input" else ""
-        dims = (dim for dim, depends in zip(DIMS, row, strict=True) if depends)
-        sizes.append(math.prod(held[dim] for dim in dims if dim not in window))
+        sizes.append(math.prod(held[DIMS[d]] for d in dims if DIMS[d] not in window))
     sizes[0] *= footprint(held["Y"], held["R"], layer.stride_y, layer.dilation_y)
     sizes[0] *= footprint(held["X"], held["S"], layer.stride_x, layer.dilation_x)
     return sizes[0], sizes[1], sizes[2]
@@ -163,8 +159,3 @@ def tensor_elements(layer: Layer, held: Tiles) -> tuple[int, int, int]:
 def _tile_choices(space: MapSpace, level: int) -> dict[str, tuple[int, ...]]:
     tiles = (p for p in space.parameters if p.kind == "tile" and p.level == level)
     return {p.dim: tuple(map(int, p.choices)) for p in tiles}
-
-
-def _bits(accelerator: Accelerator) -> tuple[int, int, int]:
-    widths = accelerator.widths
-    return widths.input, widths.filter, widths.psum

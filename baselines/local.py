@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.checks import check_positive, check_shares
+from baselines.checks import check_fields
 from baselines.initial_population import feasible_start
 from baselines.operators import Moves
 from baselines.searcher import BaseSearcher
@@ -30,8 +30,7 @@ class LocalConfig:
     kicked: float = 3.0
 
     def __post_init__(self) -> None:
-        check_positive(starts=self.starts, kicked=self.kicked)
-        check_shares(kick=self.kick)
+        check_fields(self, ("starts", "kicked"), ("kick",))
 
 
 class LocalSearch(BaseSearcher):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -28,7 +29,8 @@ class Moves:
         self._groups = self._build_groups()
         self._tiles = self._columns("tile")
         self._priorities = self._columns("priority")
-        self._orders = [self._first("order", level) for level in range(space.depth)]
+        orders = {p.level: i for i, p in enumerate(space.parameters) if p.kind == "order"}
+        self._orders = [orders.get(level, -1) for level in range(space.depth)]
         self._spread = self._alike_spreads()
 
     def _columns(self, kind: str) -> IntArray:
@@ -49,18 +51,10 @@ class Moves:
         columns = [i for i, p in enumerate(self.space.parameters) if p.kind == "parallel"]
         pairs = [
             (a, b)
-            for place, a in enumerate(columns)
-            for b in columns[place + 1 :]
+            for a, b in combinations(columns, 2)
             if self.space.parameters[a].choices == self.space.parameters[b].choices
         ]
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-    def _first(self, kind: str, level: int) -> int:
-        """The column of a kind that a level has once, or -1."""
-        for column, parameter in enumerate(self.space.parameters):
-            if parameter.kind == kind and parameter.level == level:
-                return column
-        return -1
 
     def _build_groups(self) -> BoolArray:
         """``(G, P)`` sets of columns that belong together: a dimension, a level, an order."""
@@ -205,18 +199,11 @@ class Moves:
         any choice, swaps two loops of a level, or swaps two parallel dimensions.
         """
         found = [self._one_changed(action, column) for column in self.active]
-        for which in range(self.space.depth):
-            columns = self._priorities[which]
-            columns = columns[columns >= 0]
-            for i, first in enumerate(columns):
-                for second in columns[i + 1 :]:
-                    swapped = action[None].copy()
-                    swapped[0, [first, second]] = action[[second, first]]
-                    found.append(np.minimum(swapped, self.nvec - 1))
-        for first, second in self._spread:
+        loops = (pair for row in self._priorities for pair in combinations(row[row >= 0], 2))
+        for first, second in chain(loops, self._spread):
             swapped = action[None].copy()
             swapped[0, [first, second]] = action[[second, first]]
-            found.append(swapped)
+            found.append(np.minimum(swapped, self.nvec - 1))
         canonical = self.space.canonical(np.concatenate(found))
         unique: IntArray = np.unique(canonical, axis=0)
         own = self.space.canonical(action[None])

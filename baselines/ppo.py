@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
+from baselines.torch_threads import one_thread
 from maestro_env import Problem
 
 
@@ -45,14 +45,9 @@ class PpoConfig:
     reward: str = "relative"
 
     def __post_init__(self) -> None:
-        check_positive(
-            worlds=self.worlds,
-            steps=self.steps,
-            batch=self.batch,
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            hidden=self.hidden,
-            episode_length=self.episode_length,
+        check_fields(
+            self,
+            ("worlds", "steps", "batch", "epochs", "learning_rate", "hidden", "episode_length"),
         )
 
 
@@ -74,15 +69,13 @@ def _own_randomness() -> Iterator[None]:
     import torch
 
     # NPY002: the global generator is kept and put back, not drawn from.
-    states, threads = (random.getstate(), np.random.get_state()), torch.get_num_threads()  # noqa: NPY002
-    torch.set_num_threads(1)  # networks this small are slower on more
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        with torch.random.fork_rng(devices=[]):
+        with one_thread(), torch.random.fork_rng(devices=[]):
             yield
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])  # noqa: NPY002
-        torch.set_num_threads(threads)
 
 
 class Ppo(BaseSearcher):
@@ -114,7 +107,6 @@ class Ppo(BaseSearcher):
             problem=problem,
             reward=config.reward,
         )
-        policy: dict[str, Any] = {"net_arch": [config.hidden, config.hidden]}
         model = PPO(
             BatchedPolicy,
             world,
@@ -124,7 +116,7 @@ class Ppo(BaseSearcher):
             learning_rate=config.learning_rate,
             gamma=config.discount,
             ent_coef=config.entropy,
-            policy_kwargs=policy,
+            policy_kwargs={"net_arch": [config.hidden, config.hidden]},
             seed=seed,
             device="cpu",
         )

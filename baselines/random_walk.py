@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.operators import Moves
 from baselines.searcher import BaseSearcher, Capabilities
 from maestro_env import Problem
@@ -25,7 +25,7 @@ class RandomWalkConfig:
     length: int = 50
 
     def __post_init__(self) -> None:
-        check_positive(walkers=self.walkers, length=self.length)
+        check_fields(self, ("walkers", "length"))
 
 
 class RandomWalk(BaseSearcher):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from baselines.adam import Adam
+from baselines.window import best_and_newest
 from marl_common import FloatArray, IntArray
 
 
@@ -55,9 +56,7 @@ class Surrogate:
         self.taken += len(values)
         points = np.concatenate([self.points, points])
         values = np.concatenate([self.values, values])
-        old = max(0, len(values) - self.MOST // 2)
-        best = np.argsort(values[:old], kind="stable")[: self.MOST - self.MOST // 2]
-        kept = np.concatenate([np.sort(best), np.arange(old, len(values))])
+        kept = best_and_newest(values, self.MOST)
         self.points, self.values = points[kept], values[kept]
         self._known = None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.checks import check_positive
+from baselines.checks import check_fields
 from baselines.dedup import Dedup
 from baselines.extras import require
 from baselines.searcher import BaseSearcher, Capabilities
@@ -35,12 +35,7 @@ class TpeConfig:
     multivariate: bool = True
 
     def __post_init__(self) -> None:
-        check_positive(
-            startup=self.startup,
-            candidates=self.candidates,
-            batch=self.batch,
-            window=self.window,
-        )
+        check_fields(self, ("startup", "candidates", "batch", "window"))
 
 
 class Tpe(BaseSearcher):

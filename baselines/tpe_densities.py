@@ -88,8 +88,8 @@ class _Candidates(optuna.samplers.TPESampler):
     """The sampler, with what it ranked for a trial."""
 
     def __init__(self, multivariate: bool, seed: int) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `multivariate` was an experiment up to Optuna 4
+        with warnings.catch_warnings(action="ignore"):
+            # `multivariate` was an experiment up to Optuna 4
             super().__init__(
                 n_startup_trials=1, multivariate=multivariate, seed=seed, constant_liar=False
             )
@@ -117,12 +117,10 @@ class _Candidates(optuna.samplers.TPESampler):
 
 def _distributions(space: ActionSpace) -> dict[str, BaseDistribution]:
     """Optuna's distributions of the parameters that have a choice."""
-    found: dict[str, BaseDistribution] = {}
-    for parameter in space.parameters:
-        if len(parameter) == 1:
-            continue
-        if parameter.ordinal:
-            found[parameter.name] = IntDistribution(0, len(parameter) - 1)
-        else:
-            found[parameter.name] = CategoricalDistribution(list(range(len(parameter))))
-    return found
+    return {
+        p.name: IntDistribution(0, len(p) - 1)
+        if p.ordinal
+        else CategoricalDistribution(list(range(len(p))))
+        for p in space.parameters
+        if len(p) > 1
+    }

@@ -33,6 +33,9 @@ class LayerKind(StrEnum):
         return cls.__members__.get(value.upper()) if isinstance(value, str) else None
 
 
+KINDS = tuple(kind.lower() for kind in LayerKind)
+"""The kinds as files and lines of text have them."""
+
 COUPLED: dict[LayerKind, tuple[str, str, str]] = {
     LayerKind.CONV: ("CYXRSNG", "KCRSG", "KYXNG"),
     LayerKind.DSCONV: ("CYXRSNG", "CRSG", "CYXNG"),

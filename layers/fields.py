@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from layers.dims import LayerKind
+from layers.dims import KINDS, LayerKind
 from layers.layer import Layer, LayerError
 from layers.transposed import phases
-from marl_common import suggest
+from marl_common import one_of
 
 NEST_FIELDS = ("K", "C", "Y", "X", "R", "S")
 OPTIONAL_FIELDS: dict[str, Any] = {
@@ -57,10 +57,8 @@ def all_from_fields(name: str, kind: str, values: Mapping[str, Any]) -> tuple[La
     try:
         known_kind = LayerKind(kind)
     except ValueError:
-        kinds = [k.lower() for k in LayerKind]
         raise LayerError(
-            f"unknown kind {kind!r}; expected one of {', '.join(kinds)}."
-            f"{suggest(str(kind).lower(), kinds)}"
+            f"unknown kind {kind!r}; expected {one_of(KINDS, str(kind).lower())}"
         ) from None
     given = check_fields(known_kind, values, f"layer {name!r}")
     if known_kind is LayerKind.GEMM:
@@ -81,11 +79,10 @@ def to_fields(layer: Layer) -> dict[str, Any]:
     if layer.kind is LayerKind.GEMM:
         fields |= {"M": layer.Y, "N": layer.K, "K": layer.C}
         return fields if layer.N == 1 else fields | {"batch": layer.N}
+    given = {"Y": layer.given_y, "X": layer.given_x, "padding": layer.given_padding}
     for field in NEST_FIELDS:
         if not (field == "K" and layer.depthwise):
-            fields[field] = getattr(layer, field)
-    given = {"Y": layer.given_y, "X": layer.given_x, "padding": layer.given_padding}
-    fields |= {"Y": layer.given_y, "X": layer.given_x}
+            fields[field] = given.get(field, getattr(layer, field))
     for field, usual in OPTIONAL_FIELDS.items():
         value = given.get(field, getattr(layer, field))
         if value != usual:

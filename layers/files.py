@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from layers import importing
-from layers.dims import LayerKind
+from layers.dims import KINDS, LayerKind
 from layers.fields import all_from_fields
 from layers.layer import Layer, LayerError
 from layers.network_graph import PASSES, GraphNode, NetworkGraph, NodeKind, output_shape
-from marl_common import compose_yaml, read_fields, read_text, suggest, yaml_loader
+from marl_common import compose_yaml, one_of, read_fields, read_text, suggest, yaml_loader
 
 if TYPE_CHECKING:
     from layers.schema import GraphEnds, NodeFields
 
 SECTIONS = ("layers", "sources", "results")
-KINDS = tuple(kind.lower() for kind in LayerKind)
 
 
 def read_file(path: str | Path) -> tuple[Layer, ...]:
@@ -203,9 +202,7 @@ def _yaml_entry(path: Path, index: int, node: Any, yaml: Any) -> YamlEntry:
     kind = str(values.pop("kind", ""))
     if kind.lower() not in known:
         what = f"unknown kind {kind!r}" if kind else "kind: missing"
-        raise LayerError(
-            f"{where}: {what}; expected one of {', '.join(known)}.{suggest(kind.lower(), known)}"
-        )
+        raise LayerError(f"{where}: {what}; expected {one_of(known, kind.lower())}")
     own = {key: values.pop(key) for key in NodeFields.model_fields if key in values}
     try:
         if kind in PASSES and values:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from layers.dims import COUPLED_DIMS, LayerKind, Places
-from marl_common import suggest
+from marl_common import one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,10 +91,9 @@ class Layer:
         try:
             return LayerKind(self.kind)
         except ValueError:
-            kinds = ", ".join(LayerKind)
             raise LayerError(
-                f"layer {self.name!r}: unknown kind {self.kind!r}; expected one of {kinds}."
-                f"{suggest(str(self.kind).upper(), LayerKind)}"
+                f"layer {self.name!r}: unknown kind {self.kind!r}; expected "
+                f"{one_of(LayerKind, str(self.kind).upper())}"
             ) from None
 
     def _several(self, field: str, count: int, least: int, axes: str) -> tuple[int, ...]:

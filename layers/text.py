@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from layers import importing, zoo
-from layers.dims import LayerKind
+from layers.dims import KINDS, LayerKind
 from layers.fields import from_fields, to_fields
 from layers.files import SUFFIXES, read_file, read_graph
 from layers.layer import Layer, LayerError
 from layers.network_graph import NetworkGraph
-from marl_common import suggest
+from marl_common import one_of, suggest
 
 if TYPE_CHECKING:
     from layers.importing import Imported, LanguageModel
@@ -42,10 +42,8 @@ def parse(text: str) -> Layer:
     if Path(text).suffix.lower() in SUFFIXES:
         raise LayerError(f"layer {text!r} is a whole file; name one of its layers: {text}:NAME")
     if "=" in rest and head not in zoo.networks():
-        kinds = [kind.lower() for kind in LayerKind]
         raise LayerError(
-            f"layer {text!r}: unknown kind {head!r}; expected one of {', '.join(kinds)}."
-            f"{suggest(head.lower(), kinds)}"
+            f"layer {text!r}: unknown kind {head!r}; expected {one_of(KINDS, head.lower())}"
         )
     return zoo.get(text)
 

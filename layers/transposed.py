@@ -7,11 +7,16 @@ layer?", 2016), so that these layers together do the true MACs only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from layers.dims import LayerKind
 from layers.layer import Layer, LayerError, Pair
 
+Phases = list[tuple[int, int]]
 
-def axis_phases(outputs: int, taps: int, step: int, before: int) -> list[tuple[int, int]]:
+
+def axis_phases(outputs: int, taps: int, step: int, before: int) -> Phases:
     """Outputs and taps of each phase of one axis, without those that have none.
 
     Args:
@@ -54,19 +59,25 @@ def phases(layer: Layer, upsampling: Pair) -> tuple[Layer, ...]:
         )
     rows = axis_phases(layer.out_y, layer.R, steps[0], layer.R - 1 - layer.padding[0])
     columns = axis_phases(layer.out_x, layer.S, steps[1], layer.S - 1 - layer.padding[2])
+    sizes = {"K": layer.K, "C": layer.C, "N": layer.N}
+    return tuple(dense_layers(layer.name, LayerKind.CONV, rows, columns, sizes))
+
+
+def dense_layers(
+    name: str, kind: LayerKind, rows: Phases, columns: Phases, sizes: Mapping[str, Any]
+) -> Iterator[Layer]:
+    """A dense convolution for each phase of the rows and each of the columns.
+
+    Args:
+        name: Of the transposed convolution; several phases get numbers.
+        kind: Of each layer.
+        rows: Outputs and taps of the phases along the rows.
+        columns: The same along the columns.
+        sizes: Extents that all have.
+    """
     many = len(rows) * len(columns) > 1
-    return tuple(
-        Layer(
-            f"{layer.name}.phase{i}{j}" if many else layer.name,
-            LayerKind.CONV,
-            layer.K,
-            layer.C,
-            Y=out_y + taps_y - 1,
-            X=out_x + taps_x - 1,
-            R=taps_y,
-            S=taps_x,
-            N=layer.N,
-        )
-        for i, (out_y, taps_y) in enumerate(rows)
-        for j, (out_x, taps_x) in enumerate(columns)
-    )
+    for i, (out_y, taps_y) in enumerate(rows):
+        for j, (out_x, taps_x) in enumerate(columns):
+            own = f"{name}.phase{i}{j}" if many else name
+            Y, X = out_y + taps_y - 1, out_x + taps_x - 1
+            yield Layer(own, kind, Y=Y, X=X, R=taps_y, S=taps_x, **sizes)

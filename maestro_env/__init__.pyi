@@ -35,6 +35,7 @@ from .paper_space import PAPER_SPACES as PAPER_SPACES
 from .paper_space import check_cost_model as check_cost_model
 from .parameters import MapSpaceError as MapSpaceError
 from .parameters import Parameter as Parameter
+from .parameters import divisors as divisors
 from .problem import BudgetExhausted as BudgetExhausted
 from .problem import Problem as Problem
 from .problem_parts import ProblemError as ProblemError

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from layers import Layer
 from maestro_env import codec
-from maestro_env.parameters import MapSpaceError, Parameter
-from marl_common import IntArray, brief, suggest
+from maestro_env.parameters import MapSpaceError, Parameter, narrowed
+from marl_common import IntArray, brief, one_of
 
 Seed = int | np.random.Generator
 
@@ -186,10 +186,7 @@ def check_option(option: str, value: Any, allowed: Iterable[Any]) -> None:
     """
     allowed = tuple(allowed)
     if value not in allowed:
-        hint = suggest(str(value), [str(one) for one in allowed])
-        raise MapSpaceError(
-            f"space.{option}: got {value!r}, expected one of {', '.join(map(str, allowed))}.{hint}"
-        )
+        raise MapSpaceError(f"space.{option}: got {value!r}, expected {one_of(allowed, value)}")
 
 
 def checked_only(only: Any) -> dict[str, tuple[int | str, ...]]:
@@ -206,6 +203,19 @@ def checked_only(only: Any) -> dict[str, tuple[int | str, ...]]:
         name: listed(f"only.{name}", choices, "a list of choices")
         for name, choices in (only or {}).items()
     }
+
+
+def kept_only(
+    parameters: Sequence[Parameter], only: Mapping[str, tuple[int | str, ...]]
+) -> tuple[Parameter, ...]:
+    """The parameters with the choices that the option `only` keeps.
+
+    Raises:
+        MapSpaceError: It names an unknown parameter, or choices that one does not have.
+    """
+    for name in only:
+        check_option("only", name, [p.name for p in parameters])
+    return tuple(narrowed(p, only[p.name]) if p.name in only else p for p in parameters)
 
 
 def listed(option: str, given: Any, expected: str) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from maestro_env.action_space import ActionError, action_array
 from maestro_env.batched_problem import BatchedProblem
-from maestro_env.checks import EnvError
+from maestro_env.checks import EnvError, EpisodeGate
 from maestro_env.info import reset_info, step_info
 from maestro_env.masks import Masks
 from maestro_env.step_result import StepResult
@@ -132,24 +132,24 @@ class AgentWorld:
     Args:
         worlds: A single world.
         agents: See :class:`AgentWorlds`.
+        episode_length: Steps after which an episode is truncated.
 
     Attributes:
         shown: The last mapping: its layer's place in the sequence, and its action.
     """
 
-    def __init__(self, worlds: BatchedProblem, agents: Assignment | None = None) -> None:
+    def __init__(
+        self, worlds: BatchedProblem, agents: Assignment | None, episode_length: int
+    ) -> None:
         self.group = AgentWorlds(worlds, agents)
+        self.episode_length = episode_length
         self.names = self.group.names
         self.observation_spaces = {name: self.group.observation_space() for name in self.names}
         self.action_spaces = self.group.action_spaces()
         self.shown: tuple[int, IntArray | None] = (worlds.position(0), None)
         self._last = np.zeros(len(worlds.nvec), dtype=np.int64)
         self._observation = np.zeros(worlds.observation_size, dtype=np.float32)
-
-    @property
-    def age(self) -> int:
-        """Steps since the last reset."""
-        return int(self.group.worlds.age[0])
+        self._gate = EpisodeGate()
 
     def state_space(self) -> Box:
         """The space of :meth:`state`."""
@@ -163,32 +163,37 @@ class AgentWorld:
         return np.concatenate([self._observation, scaled.astype(np.float32)])
 
     def reset(
-        self, routes: IntArray | None, recount: bool
+        self, recount: bool
     ) -> tuple[dict[str, NDArray[np.float32]], dict[str, dict[str, Any]]]:
         """Start an episode (see :meth:`BatchedProblem.reset`): observations and infos."""
         worlds = self.group.worlds
-        self._observation = worlds.reset(routes=routes, recount=recount)[0]
+        self._observation = worlds.reset(recount=recount)[0]
+        self._gate.begin()
         self._last[:] = 0
         self.shown = (worlds.position(0), None)
         return self._observations(), self._infos(reset_info(worlds, 0))
 
     def step(
         self, actions: Mapping[str, Any]
-    ) -> tuple[dict[str, NDArray[np.float32]], float, dict[str, dict[str, Any]]]:
-        """One sample: observations, the shared reward, and infos.
+    ) -> tuple[dict[str, NDArray[np.float32]], float, bool, dict[str, dict[str, Any]]]:
+        """One sample: observations, the shared reward, whether it is truncated, and infos.
 
         Args:
             actions: Each agent's integers, one a parameter of the agent.
 
         Raises:
             ActionError: An agent is unknown or missing, or its action is wrong.
+            ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
         """
+        self._gate.check()
         joint = self._joint(actions)
         position = self.group.worlds.position(0)
         observations, rewards, outcome = self.group.worlds.step(joint)
         self._observation, self._last, self.shown = observations[0], joint[0], (position, joint[0])
         info = step_info(self.group.worlds, 0, outcome, 0)
-        return self._observations(), float(rewards[0]), self._infos(info)
+        truncated = bool(self.group.worlds.age[0] >= self.episode_length)
+        self._gate.end(truncated)
+        return self._observations(), float(rewards[0]), truncated, self._infos(info)
 
     def _joint(self, actions: Mapping[str, Any]) -> IntArray:
         if not isinstance(actions, Mapping):

@@ -60,8 +60,6 @@ class BatchedProblem:
         raw: bool = False,
         layer_names: Sequence[str] | None = None,
     ) -> None:
-        if isinstance(problems, Problem):
-            problems = (problems,)
         self.problems = _checked_problems(problems)
         self.num_worlds = check_worlds(num_worlds)
         self.features = features

@@ -119,18 +119,15 @@ def _sorted(
             check_choice("argument", name, (*others, *Arguments.__annotations__))
         except EnvError as error:
             raise ArgumentError(f"unexpected keyword argument {name!r}; {error}") from None
-    space = arguments.get("space")
+    space: Any = arguments.get("space")
     named = {name: arguments[name] for name in OF_SPACE if name in arguments}
     if named or not isinstance(space, ActionSpace | str):
-        space = {**_as_dict({} if space is None else space), **named}
+        # the problem checks the names of options, which depend on the chip
+        given = {} if space is None else space
+        space = {**(given if isinstance(given, Mapping) else checked_options(given)), **named}
     definition = {name: arguments[name] for name in OF_PROBLEM if name in arguments}
     worlds = {name: arguments[name] for name in OF_WORLDS if name in arguments}
     return {**definition, "space": space}, worlds
-
-
-def _as_dict(space: Any) -> Mapping[str, Any]:
-    """A space's options; the problem checks their names, which depend on the chip."""
-    return space if isinstance(space, Mapping) else checked_options(space)
 
 
 def any_worlds(num_worlds: int, **arguments: Any) -> BatchedProblem:

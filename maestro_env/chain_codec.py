@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from cost_models import ChainBatch
 from layers import DIMS, TENSORS
-from maestro_env.chain_parameters import NONE, KeepPlan, SpacePlan, SpreadPlan
+from maestro_env.chain_parameters import NONE, SpacePlan, SpreadPlan
 from maestro_env.loop_orders import orders_of, ranks_of
-from maestro_env.parameters import MapSpaceError, Parameter
+from maestro_env.parameters import MapSpaceError, Parameter, not_offered
 from marl_common import Int32Array, IntArray
 
 NO_DIM = -1
@@ -50,16 +51,13 @@ class ChainCodec:
         self._above = np.arange(len(listed), dtype=np.int64) << FIELD
         self._listed = np.concatenate([np.empty(0, np.int64), *listed]) + self._above.repeat(counts)
         self._memories = [e for e, entry in enumerate(plan.entries) if entry.number >= 0]
-        self._tables = {}
+        self._tables, self._narrow = {}, []
+        self._alike: dict[str, list[int]] = {}
         for e in self._memories:
             entry = plan.entries[e]
             table = _whole_orders(entry.tiled)
             kept = [orders_of(entry.tiled).number[str(c)] for c in parameters[entry.order].choices]
             self._tables[e] = np.ascontiguousarray(table[kept])
-        self._alike: dict[str, list[int]] = {}
-        self._narrow = []
-        for e in self._memories:
-            entry = plan.entries[e]
             if len(parameters[entry.order]) < len(orders_of(entry.tiled).names):
                 self._narrow.append(e)
             else:
@@ -260,21 +258,22 @@ class ChainCodec:
 
     def _encode_spread(self, plan: SpreadPlan, dims: Any, units: Any, actions: IntArray) -> None:
         none = (dims == NO_DIM) | (units == 1)
-        for column, values, default in (
-            (plan.dim, dims.astype(np.int32), None),
-            (plan.units, units, 1),
-        ):
-            parameter = self._parameters[column]
-            choices = self._values[column, : len(parameter)]
-            wanted = np.where(none, choices[0] if default is None else default, values)
-            place = (choices[None] == wanted[:, None]).argmax(axis=1)
-            wrong = choices[place] != wanted
-            if wrong.any():
-                row = int(np.argmax(wrong))
-                value = int(wanted[row])
-                shown = value if default else DIMS[value]
-                raise _not_offered(row, parameter, shown)
-            actions[:, column] = place
+        dims = np.where(none, self._values[plan.dim, 0], dims)
+        actions[:, plan.dim] = self._places(plan.dim, dims, DIMS.__getitem__)
+        actions[:, plan.units] = self._places(plan.units, np.where(none, 1, units), int)
+
+    def _places(
+        self, column: int, wanted: NDArray[Any], shown: Callable[[int], int | str]
+    ) -> IntArray:
+        """Places of values among the choices of a column; `shown` is how a message has them."""
+        parameter = self._parameters[column]
+        choices = self._values[column, : len(parameter)]
+        place: IntArray = (choices[None] == wanted[:, None]).argmax(axis=1)
+        wrong = choices[place] != wanted
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise _not_offered(row, parameter, shown(int(wanted[row])))
+        return place
 
     def _encode_keeps(self, batch: ChainBatch, actions: IntArray) -> None:
         held = self._held
@@ -289,19 +288,11 @@ class ChainCodec:
                 "this space keeps what it holds; use a space with full=True"
             )
         for keep in self._plan.keeps:
-            actions[:, keep.column] = self._encode_keep(keep, kept)
-
-    def _encode_keep(self, keep: KeepPlan, kept: NDArray[np.bool_]) -> IntArray:
-        mine = kept[:, list(keep.entries), keep.tensor]
-        part = np.where(mine.any(axis=1), mine.argmax(axis=1), -1)
-        parameter = self._parameters[keep.column]
-        choices = self._values[keep.column, : len(parameter)]
-        place: IntArray = (choices[None] == part[:, None]).argmax(axis=1)
-        wrong = choices[place] != part
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise _not_offered(row, parameter, int(part[row]) + 1 if part[row] >= 0 else NONE)
-        return place
+            mine = kept[:, list(keep.entries), keep.tensor]
+            part = np.where(mine.any(axis=1), mine.argmax(axis=1), -1)
+            actions[:, keep.column] = self._places(
+                keep.column, part, lambda part: part + 1 if part >= 0 else NONE
+            )
 
 
 def iterating(orders: Any, iterates: Any) -> IntArray:
@@ -338,14 +329,7 @@ def _ranks(tiled: str, orders: Any, iterates: Any) -> IntArray:
 
 
 def _not_offered(row: int, parameter: Parameter, value: int | str) -> MapSpaceError:
-    offered = [str(choice) for choice in parameter.choices]
-    if len(offered) > 6 and parameter.ordinal:
-        nearest = sorted(map(int, parameter.choices), key=lambda c: abs(c - int(value)))[:4]
-        offered = [*map(str, sorted(nearest)), "... (the nearest)"]
-    return MapSpaceError(
-        f"mapping {row}: {parameter.name}={value!r} is not in the space; expected one of "
-        f"{', '.join(offered[:12])}"
-    )
+    return MapSpaceError(f"mapping {row}: {not_offered(parameter, value)}")
 
 
 def _numbers(parameter: Parameter) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 from cost_models import ChainBatch, Symmetry
 from layers import DIMS, Layer
 from maestro_env.chain_codec import iterating
-from marl_common import IntArray, UInt64Array
+from marl_common import UInt64Array
 
 WIDTH = len(DIMS)
 SEED = 20_261_125
@@ -34,16 +34,13 @@ def chain_keys(layer: Layer, batch: ChainBatch, symmetry: Symmetry) -> UInt64Arr
     iterates = walked < around if symmetry is not Symmetry.NONE else np.ones_like(tiles, bool)
     loops = iterating(batch.orders, iterates)[:, :, None]
     by_entry = np.concatenate([units, loops], axis=2).reshape(size, -1)
-    columns: list[Any] = [tiles.reshape(size, -1), by_entry, last, _on_axes(batch)]
+    # axes may share differently: of those with more than one unit the dimension counts
+    on_axes = np.where(batch.units > 1, batch.dims.astype(np.int64) + 2, 0)
+    columns: list[Any] = [tiles.reshape(size, -1), by_entry, last, on_axes]
     if batch.keeps is not None:
         columns.append(batch.keeps.reshape(size, -1))
     numbers = np.concatenate(columns, axis=1).astype(np.uint64)
     return _mixed((numbers * _factors(numbers.shape[1])).sum(axis=1, dtype=np.uint64))
-
-
-def _on_axes(batch: ChainBatch) -> IntArray:
-    """``(B, A)`` dimensions of the axes with more than one unit: axes may share differently."""
-    return np.where(batch.units > 1, batch.dims.astype(np.int64) + 2, 0)
 
 
 @lru_cache(maxsize=64)

@@ -166,12 +166,10 @@ class SpacePlan:
         places, last = tuple(entries), list(entries.values())[-1]
         if self.may.bypass or len(entries) > 1:
             self._add_keeps(places, last)
-        number = max(last.number, 0) if last.number >= 0 else self._outside(places[0])
+        number = last.number
+        if number < 0:  # that of the memory outside; 0 where there is none
+            number = max([entry.number for entry in self.entries[: places[0]]], default=0)
         self._add_spreads(places[-1], last.level, number)
-
-    def _outside(self, place: int) -> int:
-        """The number of the memory outside an entry; 0 where there is none."""
-        return max([entry.number for entry in self.entries[:place]], default=0)
 
     def _add_loops(self, entry: EntryPlan) -> None:
         name, number = entry.name, entry.number

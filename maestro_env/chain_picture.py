@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from cost_models import Chain, ChainMapping, Cost, nest_of_loops
 from layers import Layer
-from maestro_env.picture import frame, no_mapping
+from maestro_env.picture import draw_bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,31 +15,16 @@ LINES = 26
 """Loops that fit the picture; the innermost ones are left out."""
 
 
-def draw_chain(
-    layer: Layer, chip: Chain, mapping: ChainMapping | None, cost: Cost | None
-) -> NDArray[np.uint8]:
+def draw_chain(figure: Any, layer: Layer, chip: Chain, mapping: ChainMapping, cost: Cost) -> None:
     """Draw the loops of a mapping, and a bar for each memory.
 
     Args:
+        figure: The figure.
         layer: The mapped layer.
         chip: The chip.
-        mapping: The mapping, or None before the first step.
-        cost: Its cost, or None before the first step.
-
-    Returns:
-        ``(512, 800, 3)`` uint8 picture.
-
-    Raises:
-        gymnasium.error.DependencyNotInstalled: matplotlib is missing (extra ``viz``).
+        mapping: The mapping.
+        cost: Its cost.
     """
-    if mapping is None or cost is None:
-        return frame(partial(no_mapping, layer))
-    return frame(lambda figure: _draw_mapping(figure, layer, chip, mapping, cost))
-
-
-def _draw_mapping(
-    figure: Any, layer: Layer, chip: Chain, mapping: ChainMapping, cost: Cost
-) -> None:
     figure.suptitle(f"{layer.name}   {_summary(cost)}", x=0.05, ha="left", size=11)
     lines = nest_of_loops(mapping.loops(layer, chip)).splitlines()
     shown = lines[:LINES] + (["..."] if len(lines) > LINES else [])
@@ -59,7 +40,8 @@ def _summary(cost: Cost) -> str:
 
 def _draw_memories(axes: Axes, chip: Chain, cost: Cost) -> None:
     """A bar for each memory: how much of its capacity one instance needs."""
-    for row, level in enumerate(chip.memories):
+    bars = []
+    for level in chip.memories:
         held = cost.levels.get(level.name)
         if held is None:
             text, share = "", 0.0
@@ -68,9 +50,5 @@ def _draw_memories(axes: Axes, chip: Chain, cost: Cost) -> None:
         else:
             text = f"{held.bytes:,.0f} of {held.capacity_bytes:,.0f} B"
             share = held.bytes / held.capacity_bytes
-        axes.barh(row, 1.0, color="#eeeeee", height=0.35)
-        axes.barh(row, share, color="#5b6770", height=0.35)
-        axes.text(0, row - 0.28, f"{level.name}  {text}", size=8)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(len(chip.memories) - 0.4, -0.6)
-    axes.axis("off")
+        bars.append((share, "#5b6770", f"{level.name}  {text}"))
+    draw_bars(axes, bars)

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 from cost_models import Chain, ChainBatch
 from layers import DIMS, Layer
-from maestro_env.action_space import ActionSpace, check_option, checked_only
+from maestro_env.action_space import ActionSpace, check_option, checked_only, kept_only
 from maestro_env.chain_codec import ChainCodec
 from maestro_env.chain_parameters import FULL_DIMS, MOST_DIMS, Freedom, SpacePlan
 from maestro_env.map_space import FilterRule, check_extents
-from maestro_env.parameters import TILE_RULES, MapSpaceError, TileRule, narrowed
+from maestro_env.parameters import TILE_RULES, MapSpaceError, TileRule
 from marl_common import IntArray
 
 INSTEAD = {
@@ -91,11 +91,7 @@ class ChainSpace(ActionSpace):
         self.only = checked_only(only)
         may = Freedom(self.filters == "free", self.uneven, self.full, self.axis_dims)
         self.plan = plan = SpacePlan(layer, accelerator, tiles, may)
-        for name in self.only:
-            check_option("only", name, [p.name for p in plan.parameters])
-        self.parameters = tuple(
-            narrowed(p, self.only[p.name]) if p.name in self.only else p for p in plan.parameters
-        )
+        self.parameters = kept_only(plan.parameters, self.only)
         self.depth = 1 + max(entry.number for entry in plan.entries)
         tiled = {d for entry in plan.entries for d in entry.tiled}
         self._moving = tuple(d for d in DIMS if d in tiled)

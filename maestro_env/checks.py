@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import brief, suggest
+from marl_common import brief, one_of, suggest
 
 MOST_WORLDS = 10_000_000
 
@@ -64,8 +64,7 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """
     allowed = tuple(allowed)
     if not isinstance(value, str) or value not in allowed:
-        hint = suggest(str(value), allowed)
-        raise EnvError(f"{name}: got {brief(value)}, expected one of {', '.join(allowed)}.{hint}")
+        raise EnvError(f"{name}: got {brief(value)}, expected {one_of(allowed, value)}")
 
 
 def check_length(length: Any) -> int:
@@ -74,11 +73,7 @@ def check_length(length: Any) -> int:
     Raises:
         EnvError: It is no whole number above 0.
     """
-    if not _whole(length) or length < 1:
-        raise EnvError(
-            f"episode_length: got {brief(length)}, expected a whole number of at least 1"
-        )
-    return int(length)
+    return _whole("episode_length", length, 1)
 
 
 def check_worlds(number: Any) -> int:
@@ -87,12 +82,7 @@ def check_worlds(number: Any) -> int:
     Raises:
         EnvError: It is no whole number above 0, or beyond all memory.
     """
-    if not _whole(number) or not 1 <= number <= MOST_WORLDS:
-        raise EnvError(
-            f"num_envs: got {brief(number)}, expected a whole number of at least 1 and at most "
-            f"{MOST_WORLDS:,}"
-        )
-    return int(number)
+    return _whole("num_envs", number, 1, f" and at most {MOST_WORLDS:,}", MOST_WORLDS)
 
 
 def check_seed(seed: Any) -> int | None:
@@ -101,11 +91,7 @@ def check_seed(seed: Any) -> int | None:
     Raises:
         EnvError: It is no whole number of at least 0.
     """
-    if seed is None:
-        return None
-    if not _whole(seed) or seed < 0:
-        raise EnvError(f"seed: got {brief(seed)}, expected a whole number of at least 0, or None")
-    return int(seed)
+    return None if seed is None else _whole("seed", seed, 0, ", or None")
 
 
 def check_options(options: Any, known: Iterable[str] = ()) -> Mapping[str, Any]:
@@ -145,5 +131,11 @@ def mask_rows(mask: Any, count: int) -> NDArray[np.int64]:
     return np.flatnonzero(array)
 
 
-def _whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+def _whole(name: str, value: Any, least: int, more: str = "", most: float = np.inf) -> int:
+    """A whole number in a range; `more` is what a message says behind its least value."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not least <= value <= most:
+        raise EnvError(
+            f"{name}: got {brief(value)}, expected a whole number of at least {least}{more}"
+        )
+    return int(value)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from layers import DIMS, TENSORS, Layer
 from maestro_env.parameters import MapSpaceError, Parameter
-from marl_common import suggest
+from marl_common import one_of
 
 Shape = Literal["square", "wide", "filter rows"]
 WIDEST = 64
@@ -47,10 +47,6 @@ class NamedDataflow:
     source: str
     row_tiles: bool = False
 
-    def frees_filters(self, layer: Layer) -> bool:
-        """Whether the rows of the layer's filters are spread over PEs, so that R has tiles."""
-        return "R" in self.spread[1] and layer.R > 1
-
     def parallel(self, level: int, offered: Iterable[str]) -> str | None:
         """The dimension spread at a level, of those that a space offers; None where all do."""
         offered = tuple(offered)
@@ -58,8 +54,7 @@ class NamedDataflow:
 
     def outside(self, layer: Layer) -> frozenset[str]:
         """The dimensions that the stationary tensor depends on: their loops stand outside."""
-        row = layer.coupling[TENSORS.index(self.stationary)]
-        return frozenset(dim for dim, depends in zip(DIMS, row, strict=True) if depends)
+        return frozenset(DIMS[d] for d in layer.coupled_dims[TENSORS.index(self.stationary)])
 
     def cluster_size(self, layer: Layer, sizes: Iterable[int], pes: int) -> int:
         """PEs of a cluster in a hand mapping.
@@ -121,10 +116,7 @@ def dataflow_named(name: str) -> NamedDataflow:
         MapSpaceError: There is none of this name.
     """
     if not isinstance(name, str) or name not in DATAFLOWS:
-        hint = suggest(str(name), DATAFLOWS)
-        raise MapSpaceError(
-            f"dataflow: got {name!r}, expected one of {', '.join(DATAFLOWS)}.{hint}"
-        )
+        raise MapSpaceError(f"dataflow: got {name!r}, expected {one_of(DATAFLOWS, name)}")
     return DATAFLOWS[name]
 
 
@@ -175,12 +167,8 @@ def _places(
         return tuple(
             order
             for order in map(str, parameter.choices)
-            if _last(order, outside) < min(order.find(dim) for dim in inside if dim in order)
+            if max(map(order.find, outside)) < min(map(order.find, set(inside) & set(order)))
         )
     if parameter.dim in outside:
         return tuple(range(len(outside)))
     return tuple(range(len(outside), len(moving))) if parameter.dim in inside else (0,)
-
-
-def _last(order: str, dims: list[str]) -> int:
-    return max((order.find(dim) for dim in dims), default=-1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -9,15 +11,18 @@ import numpy as np
 
 from cost_models import Chain, Infeasible, ReasonCode
 from maestro_env.action_space import ActionSpace
-from maestro_env.objective import unit_of
+from maestro_env.objective import beyond, unit_of
 from marl_common import IntArray
 
 if TYPE_CHECKING:
     from maestro_env.problem import Problem
 
 CAPACITY = (ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.CAPACITY)
-GROWING = ("l1_bytes", "l2_bytes")
-"""Figures that are least for the smallest tiles."""
+ARRAY = ("parallel", "cluster_size", "num_pes")
+"""Kinds of parameters that decide how tiles add up over clusters."""
+
+GROWING = ("max_l1_bytes", "max_l2_bytes")
+"""Limits of figures that are least for the smallest tiles, beside those of levels by name."""
 
 
 def why_empty(problem: Problem) -> Infeasible | None:
@@ -29,22 +34,27 @@ def why_empty(problem: Problem) -> Infeasible | None:
     return _beyond_a_bound(problem) or _no_room(problem)
 
 
-def smallest_tiles(space: ActionSpace) -> IntArray:
+def smallest_tiles(
+    space: ActionSpace, whole: Sequence[str] = ("parallel", "cluster_size")
+) -> IntArray:
     """``(n, P)`` actions: the smallest tiles on every array that the space offers.
+
+    Of the kinds of parameters that make an array those in `whole` take every choice, and the others
+    their first and last.
 
     On a chain what one instance holds depends on units only where they share a filter that is not
     tiled: there the units along R and along S are the most there are.
     """
     if isinstance(space.accelerator, Chain):
         return np.concatenate([sharing(space, taps) for taps in ("", "R", "S")])
-    array = ("parallel", "cluster_size", "num_pes")
-    columns = [i for i, p in enumerate(space.parameters) if p.kind in array]
+    columns = [i for i, p in enumerate(space.parameters) if p.kind in ARRAY]
     choices = [
-        sorted({0, len(p) - 1}) if p.kind == "num_pes" else range(len(p))
+        range(len(p)) if p.kind in whole else sorted({0, len(p) - 1})
         for p in (space.parameters[column] for column in columns)
     ]
-    actions = np.zeros((int(np.prod([len(c) for c in choices])), len(space.nvec)), np.int64)
-    actions[:, columns] = np.array(list(product(*choices)), dtype=np.int64)
+    settings = np.array(list(product(*choices)), dtype=np.int64)
+    actions = np.zeros((len(settings), len(space.nvec)), np.int64)
+    actions[:, columns] = settings
     return actions
 
 
@@ -64,17 +74,12 @@ def _beyond_a_bound(problem: Problem) -> Infeasible | None:
         figure = name.removeprefix("max_")
         least = bounds.get(figure, 0.0)
         if least > limit * (1 + 1e-12):
-            unit = unit_of(figure)
-            return Infeasible(
-                ReasonCode.LIMIT,
+            said = (
                 f"layer {problem.layer.name!r} has no mapping within {name}={limit:g}: none is "
-                f"below {least:.6g} {unit}, {least / limit:.3g} times the limit, on this "
-                "accelerator",
-                least,
-                limit,
-                unit,
-                (f"raise {name}", "change the accelerator"),
+                f"below {least:.6g} {unit_of(figure)}, {least / limit:.3g} times the limit, on "
+                "this accelerator"
             )
+            return beyond(name, least, limit, said, (f"raise {name}", "change the accelerator"))
     return None
 
 
@@ -83,7 +88,7 @@ def _no_room(problem: Problem) -> Infeasible | None:
         return None
     looked = problem.look(smallest_tiles(problem.space))
     reasons = looked.costs.reason
-    limited = [name for name in problem.limits if _grows(name.removeprefix("max_"))]
+    limited = [n for n in problem.limits if n in GROWING or n.startswith("max_bytes.")]
     if not np.isin(reasons, CAPACITY).all():
         fits = reasons == ReasonCode.FEASIBLE
         for name in limited if fits.any() and np.isin(reasons, (0, *CAPACITY)).all() else ():
@@ -91,42 +96,23 @@ def _no_room(problem: Problem) -> Infeasible | None:
             least = float(looked.costs.column(figure)[fits].min())
             if least > problem.limits[name]:
                 whole, levers = _fix(problem, f"raise {name} to {least:g}")
-                return Infeasible(
-                    ReasonCode.LIMIT,
+                said = (
                     f"layer {problem.layer.name!r} has no mapping within {name}="
                     f"{problem.limits[name]:g}: even the smallest tiles need {least:g} "
-                    f"{unit_of(figure)}{whole}",
-                    least,
-                    problem.limits[name],
-                    unit_of(figure),
-                    levers,
+                    f"{unit_of(figure)}{whole}"
                 )
+                return beyond(name, least, problem.limits[name], said, levers)
         return None
     found = (looked.infeasible(row) for row in range(len(looked)))
     mildest = min((reason for reason in found if reason is not None), key=lambda r: r.gap or 0.0)
-    whole, levers = _fix(problem, _more_room(mildest))
-    return Infeasible(
-        mildest.code,
+    raised = (lever for lever in mildest.levers if lever.startswith("raise"))
+    whole, levers = _fix(problem, next(raised, "give it more"))
+    need = mildest.message.rpartition(": ")[2]  # such as L1 needs 486 B, limit 256 B (+230 B)
+    message = (
         f"layer {problem.layer.name!r} has no feasible mapping: even with the smallest tiles "
-        f"{_need(mildest)}{whole}",
-        mildest.demand,
-        mildest.bound,
-        mildest.unit,
-        levers,
+        f"{need}{whole}"
     )
-
-
-def _grows(figure: str) -> bool:
-    return figure in GROWING or figure.startswith("bytes.")
-
-
-def _need(reason: Infeasible) -> str:
-    """Such as ``L1 needs 486 B, limit 256 B (+230 B)``."""
-    return reason.message.rpartition(": ")[2]
-
-
-def _more_room(reason: Infeasible) -> str:
-    return next((lever for lever in reason.levers if lever.startswith("raise")), "give it more")
+    return replace(mildest, message=message, levers=levers)
 
 
 def _fix(problem: Problem, otherwise: str) -> tuple[str, tuple[str, ...]]:

@@ -24,7 +24,7 @@ from maestro_env.checks import EpisodeGate, check_choice, check_length, check_op
 from maestro_env.info import reset_info, step_info
 from maestro_env.masks import flat
 from maestro_env.problem import Problem
-from maestro_env.render import RENDER_MODES, render
+from maestro_env.render import RENDER_MODES, checked_mode, render
 
 Observation = NDArray[np.float32]
 Action = NDArray[np.int64]
@@ -37,9 +37,7 @@ class WorldEnv(gymnasium.Env[Observation, Action]):
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as Gymnasium has it
 
     def __init__(self, worlds: BatchedProblem, render_mode: str | None) -> None:
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, RENDER_MODES)
-        self.render_mode = render_mode
+        self.render_mode = checked_mode(render_mode)
         self.worlds = worlds
         self._shown: tuple[int, Action | None] = (worlds.position(0), None)
         self._gate = EpisodeGate()

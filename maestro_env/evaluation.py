@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import CostBatch, Infeasible, ReasonCode
-from maestro_env.objective import unit_of
+from maestro_env.objective import beyond, unit_of
 from marl_common import FloatArray
 
 
@@ -65,14 +65,8 @@ class Evaluation:
             demand = float(self.costs.column(figure)[row])
             if demand > limit:
                 unit = unit_of(figure)
-                return Infeasible(
-                    ReasonCode.LIMIT,
-                    f"{figure} is {demand:.6g} {unit}, the problem's limit {limit:.6g}",
-                    demand,
-                    limit,
-                    unit,
-                    (f"raise {name} to {demand:.6g}",),
-                )
+                said = f"{figure} is {demand:.6g} {unit}, the problem's limit {limit:.6g}"
+                return beyond(name, demand, limit, said, (f"raise {name} to {demand:.6g}",))
         return None
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
-from functools import partial
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -56,14 +57,8 @@ class LazyInfo(dict[str, Any]):
     def __contains__(self, key: object) -> bool:
         return key in self._later or super().__contains__(key)
 
-    def __iter__(self) -> Iterator[str]:
-        return dict.__iter__(self._whole())
-
     def __len__(self) -> int:
         return super().__len__() + len(self._later)
-
-    def __reversed__(self) -> Iterator[str]:
-        return dict.__reversed__(self._whole())
 
     def __or__(self, other: Any) -> Any:
         return self.copy() | dict(other)
@@ -81,9 +76,6 @@ class LazyInfo(dict[str, Any]):
         return dict.__eq__(self._whole(), other)
 
     __hash__ = None
-
-    def __repr__(self) -> str:
-        return dict.__repr__(self._whole())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (self.copy(),)
@@ -108,30 +100,23 @@ class LazyInfo(dict[str, Any]):
         self._later.clear()
         super().clear()
 
-    def popitem(self) -> tuple[str, Any]:
-        """Take the last key out, with its value."""
-        return dict.popitem(self._whole())
 
-    # The views are of the plain dict that is made now, which mypy takes for other types.
-    def keys(self) -> KeysView[str]:  # type: ignore[override]
-        """All keys."""
-        return dict.keys(self._whole())
+def _of_whole(name: str) -> Callable[..., Any]:
+    """A method of dict that first has everything made."""
+    method = getattr(dict, name)
 
-    def values(self) -> ValuesView[Any]:  # type: ignore[override]
-        """All values."""
-        return dict.values(self._whole())
+    @wraps(method)
+    def called(self: LazyInfo, *arguments: Any) -> Any:
+        return method(self._whole(), *arguments)
 
-    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
-        """All keys with their values."""
-        return dict.items(self._whole())
+    return called
 
-    def pop(self, key: str, *default: Any) -> Any:
-        """Take a key out and give its value."""
-        return dict.pop(self._whole(), key, *default)
 
-    def copy(self) -> dict[str, Any]:
-        """A plain dict of all keys."""
-        return dict(dict.items(self._whole()))
+for _name in (
+    *("__iter__", "__reversed__", "__repr__", "keys", "values", "items"),
+    *("pop", "popitem", "copy"),
+):
+    setattr(LazyInfo, _name, _of_whole(_name))
 
 
 def reset_info(worlds: BatchedProblem, world: int) -> dict[str, Any]:
@@ -185,7 +170,9 @@ class VectorInfo:
     def __init__(self, num_envs: int) -> None:
         self._size = num_envs
         self._arrays: dict[str, NDArray[Any]] = {}
-        self._masks: dict[str, NDArray[np.bool_]] = {}
+        self._masks: dict[str, NDArray[np.bool_]] = defaultdict(
+            lambda: np.zeros(num_envs, np.bool_)
+        )
         self._makers: dict[str, Callable[[int], Any]] = {}
         self._final: dict[str, Any] = {}
 
@@ -195,17 +182,12 @@ class VectorInfo:
             blank = None if values.dtype.kind == "O" else 0
             self._arrays[key] = np.full(self._size, blank, dtype=values.dtype)
         self._arrays[key][rows] = values
-        self._mask(key)[rows] = True
+        self._masks[key][rows] = True
 
     def put_later(self, key: str, rows: Rows, make: Callable[[int], Any]) -> None:
         """Set how to make an info of some worlds when somebody looks at it."""
         self._makers[key] = make
-        self._mask(key)[rows] = True
-
-    def _mask(self, key: str) -> NDArray[np.bool_]:
-        if key not in self._masks:
-            self._masks[key] = np.zeros(self._size, dtype=np.bool_)
-        return self._masks[key]
+        self._masks[key][rows] = True
 
     def finish(self, rows: Rows, observations: NDArray[np.float32]) -> None:
         """Move the infos of worlds whose episode ended to ``final_info``, beside ``final_obs``."""

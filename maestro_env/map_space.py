@@ -11,7 +11,7 @@ import numpy as np
 from cost_models import Accelerator, MappingBatch
 from layers import DIMS, NEST_DIMS, Layer
 from maestro_env import codec
-from maestro_env.action_space import ActionSpace, check_option, checked_only, listed
+from maestro_env.action_space import ActionSpace, check_option, checked_only, kept_only, listed
 from maestro_env.codec_layout import NO_ORDER, NOT_FIXED, NOT_OUTERMOST, OFFERED
 from maestro_env.dataflows import dataflow_named, kept_choices
 from maestro_env.full_space import FullFields, bypass_parameter, check_plain, spread_parameters
@@ -23,7 +23,7 @@ from maestro_env.parameters import (
     Parameter,
     TileRule,
     cluster_choices,
-    narrowed,
+    not_offered,
     num_pes_choices,
     tile_choices,
 )
@@ -33,6 +33,7 @@ FilterRule = Literal["whole", "free"]
 OrderRule = Literal["priority", "permutation"]
 
 LEVEL_NAMES = ("outer", "inner")
+
 MAX_ANY = 1_000_000
 """Largest extent of which every tile is listed."""
 CO_SEARCH = ("num_pes",)
@@ -120,16 +121,12 @@ class MapSpace(ActionSpace):
         self.repeat = "".join(d for d in repeat if layer.extents[DIMS.index(d)] > 1)
         self.only = checked_only(only)
         built = tuple(self._build())
-        for name in self.only:
-            check_option("only", name, [p.name for p in built])
         if self.dataflow is not None:
             kept = (kept_choices(self.dataflow, p, layer, self.moving) for p in built)
             built = tuple(replace(p, choices=some) for p, some in zip(built, kept, strict=True))
         if self.levels == 1:
             built = tuple(map(outer_only, built))
-        self.parameters = tuple(
-            narrowed(p, self.only[p.name]) if p.name in self.only else p for p in built
-        )
+        self.parameters = kept_only(built, self.only)
         self._layout = self._build_layout()
         self._fields = FullFields(self) if self.full else None
 
@@ -181,9 +178,7 @@ class MapSpace(ActionSpace):
         Raises:
             MapSpaceError: A mapping uses a value that the space does not offer.
         """
-        pes = mappings.num_pes
-        if pes is None:
-            pes = np.full(len(mappings), self.accelerator.num_pes, dtype=np.int32)
+        pes = mappings.pes(self.accelerator.num_pes)
         arrays = (mappings.orders, mappings.parallel, mappings.tiles, mappings.cluster_size, pes)
         actions, offer = codec.encode_rows(arrays, self._layout)
         if offer.status != OFFERED:
@@ -215,13 +210,7 @@ class MapSpace(ActionSpace):
         if offer.status == NO_ORDER:
             return f"{parameter.name} offers no choice that gives this loop order"
         shown = DIMS[offer.value] if parameter.kind == "parallel" else offer.value
-        offered = [str(choice) for choice in parameter.choices]
-        if parameter.kind != "parallel" and len(offered) > 6:
-            nearest = sorted(map(int, parameter.choices), key=lambda c: abs(c - offer.value))[:4]
-            offered = [*map(str, sorted(nearest)), "... (the nearest)"]
-        return (
-            f"{parameter.name}={shown!r} is not in the space; expected one of {', '.join(offered)}"
-        )
+        return not_offered(parameter, shown)
 
     @property
     def _tiled(self) -> str:
@@ -239,14 +228,11 @@ class MapSpace(ActionSpace):
         """Let the space have the tiles and parallel dimensions that its dataflow needs."""
         if self.dataflow is None:
             return
-        if self.dataflow.frees_filters(self.layer):
+        if "R" in self.dataflow.spread[1] and self.layer.R > 1:  # then R has tiles
             self.filters = "free"
         if self.dataflow.fixed:
             spread = "".join(self.dataflow.spread)
             self.parallel = "".join(d for d in DIMS if d in self.parallel or d in spread)
-
-    def _tiles_of(self, dim: str) -> tuple[int, ...]:
-        return tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
 
     def _build(self) -> Iterable[Parameter]:
         moving = self.moving
@@ -266,7 +252,7 @@ class MapSpace(ActionSpace):
             if self.full:
                 yield from spread_parameters(level, spread, self.accelerator.num_pes)
             for dim in self._tiled:
-                choices = self._tiles_of(dim)
+                choices = tile_choices(self.layer.extents[DIMS.index(dim)], self.tiles)
                 yield Parameter(f"{prefix}_tile_{dim}", choices, level, "tile", dim)
         pes = self.accelerator.num_pes
         if self.full:

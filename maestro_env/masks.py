@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import Chain, ReasonCode
-from maestro_env.emptiness import smallest_tiles
+from maestro_env.emptiness import ARRAY, smallest_tiles
 from maestro_env.problem import Problem
 
 Masks = tuple[NDArray[np.int8], ...]
 """One array of 0 and 1 a parameter, as :meth:`gymnasium.spaces.MultiDiscrete.sample` takes it."""
-
-FREE = ("parallel", "cluster_size", "num_pes")
-"""Kinds of parameters that decide how tiles add up over clusters."""
 
 CAPACITY = (
     *(ReasonCode.L1_CAPACITY, ReasonCode.L2_CAPACITY, ReasonCode.PE_COUNT),
@@ -40,12 +35,12 @@ def action_masks(problem: Problem) -> Masks:
     if problem.space.full or any(p.kind == "keeps" for p in parameters):
         return masks
     on_chain = isinstance(problem.accelerator, Chain)  # there units decide nothing by themselves
-    decisive = ("tile",) if on_chain else ("tile", *FREE)
+    decisive = ("tile",) if on_chain else ("tile", *ARRAY)
     roomy = bool(_fitting(problem, _least(problem)).all())
     for column, parameter in enumerate(parameters):
         if len(parameter) == 1 or parameter.kind not in decisive:
             continue
-        if parameter.kind in FREE and roomy:
+        if parameter.kind in ARRAY and roomy:
             continue
         last = len(parameter) - 1
         if parameter.kind == "tile" and _fits(problem, column, np.array([last]))[0]:
@@ -75,16 +70,5 @@ def _fitting(problem: Problem, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _least(problem: Problem) -> NDArray[np.int64]:
-    """Actions ``(n, P)`` with the smallest tiles, and all settings of what is `FREE`."""
-    if isinstance(problem.accelerator, Chain):
-        return smallest_tiles(problem.space)
-    parameters = problem.space.parameters
-    free = [column for column, parameter in enumerate(parameters) if parameter.kind in FREE]
-    ends = [
-        range(len(p)) if p.kind == "parallel" else sorted({0, len(p) - 1})
-        for p in (parameters[column] for column in free)
-    ]
-    settings = np.array(list(product(*ends)), dtype=np.int64)
-    actions = np.zeros((len(settings), len(parameters)), dtype=np.int64)
-    actions[:, free] = settings
-    return actions
+    """Actions ``(n, P)`` with the smallest tiles, and the ends of all settings of an array."""
+    return smallest_tiles(problem.space, whole=("parallel",))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cost_models import FIGURES, Accelerator, Chain, CostBatch
+from cost_models import FIGURES, Accelerator, Chain, CostBatch, Infeasible, ReasonCode
 from marl_common import FloatArray, brief, suggest
 
 OBJECTIVES: dict[str, tuple[str, ...]] = {
@@ -46,6 +46,14 @@ OF_TWO_LEVELS = ("l1_bytes", "l2_bytes", "noc_bw_req")
 def unit_of(figure: str) -> str:
     """Unit of a figure, or of what an instance of a level must hold, ``bytes.LEVEL``."""
     return "B" if figure.startswith("bytes.") else UNITS[figure]
+
+
+def beyond(
+    name: str, demand: float, limit: float, message: str, levers: tuple[str, ...]
+) -> Infeasible:
+    """The report on a limit such as ``max_energy_nj`` that a demand is beyond."""
+    unit = unit_of(name.removeprefix("max_"))
+    return Infeasible(ReasonCode.LIMIT, message, demand, limit, unit, levers)
 
 
 class ObjectiveError(ValueError):
@@ -111,12 +119,6 @@ class Objective:
 _OF_L2_AND_L1 = {f"max_{name.lower()}_bytes": f"max_bytes.{name}" for name in ("L2", "L1")}
 
 
-def _by_level(name: str, known: list[str]) -> str:
-    """The limit's name on a list of levels that are L2 and L1, if it has the name of old."""
-    path = _OF_L2_AND_L1.get(name, name)
-    return path if path in known else name
-
-
 def checked_limits(
     limits: Mapping[str, float] | None, chip: Accelerator | Chain | None = None
 ) -> dict[str, float]:
@@ -141,7 +143,8 @@ def checked_limits(
             "or None"
         )
     for given, value in (limits or {}).items():
-        name = _by_level(given, known)
+        path = _OF_L2_AND_L1.get(given, given)  # on a list of levels that are L2 and L1
+        name = path if path in known else given
         if name not in known:
             hint = suggest(str(name), known)
             if given in _OF_L2_AND_L1:

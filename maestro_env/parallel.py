@@ -7,7 +7,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, MultiDiscrete
-from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
@@ -15,13 +14,11 @@ from maestro_env.agents import AgentWorld, Assignment
 from maestro_env.build import EPISODE_LENGTH, any_worlds
 from maestro_env.checks import (
     EnvError,
-    EpisodeGate,
-    check_choice,
     check_length,
     check_options,
     check_seed,
 )
-from maestro_env.render import RENDER_MODES, render
+from maestro_env.render import RENDER_MODES, checked_mode, render
 from marl_common import brief
 
 Observations = dict[str, NDArray[np.float32]]
@@ -63,21 +60,17 @@ class MaestroParallelEnv(ParallelEnv):
         numeric_info: bool = False,
         **arguments: Any,
     ) -> None:
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, RENDER_MODES)
-        self.render_mode = render_mode
+        self.render_mode = checked_mode(render_mode)
         self.episode_length = check_length(episode_length)
         if not isinstance(numeric_info, bool):
             raise EnvError(f"numeric_info: got {brief(numeric_info)}, expected True or False")
         self.numeric_info = numeric_info
-        self._gate = EpisodeGate()
-        self._world = AgentWorld(any_worlds(1, **arguments), agents)
+        self._world = AgentWorld(any_worlds(1, **arguments), agents, self.episode_length)
         self.possible_agents = list(self._world.names)
         self.agents = list(self.possible_agents)
         self.observation_spaces: dict[str, Box] = self._world.observation_spaces
         self.action_spaces: dict[str, MultiDiscrete] = self._world.action_spaces
         self.state_space = self._world.state_space()
-        self._generator: np.random.Generator | None = None
 
     @property
     def assignment(self) -> dict[str, tuple[str, ...]]:
@@ -105,11 +98,8 @@ class MaestroParallelEnv(ParallelEnv):
             options = {name: value for name, value in options.items() if name != OF_TESTS}
         check_options(options)
         seed = check_seed(seed)
-        if seed is not None:
-            self._generator, _ = seeding.np_random(seed)
         self.agents = list(self.possible_agents)
-        observations, infos = self._world.reset(routes=None, recount=seed is not None)
-        self._gate.begin()
+        observations, infos = self._world.reset(recount=seed is not None)
         return observations, self._told(infos)
 
     def step(
@@ -121,11 +111,8 @@ class MaestroParallelEnv(ParallelEnv):
             ActionError: An agent is unknown or missing, or its action is wrong.
             ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
         """
-        self._gate.check()
-        observations, reward, infos = self._world.step(actions)
-        truncated = self._world.age >= self.episode_length
+        observations, reward, truncated, infos = self._world.step(actions)
         names = self.possible_agents
-        self._gate.end(truncated)
         if truncated:
             self.agents = []
         return (

@@ -78,6 +78,17 @@ def narrowed(parameter: Parameter, keep: Iterable[int | str]) -> Parameter:
     return replace(parameter, choices=kept)  # type: ignore[arg-type]
 
 
+def not_offered(parameter: Parameter, value: int | str) -> str:
+    """What a message says of a value that is none of a parameter's choices."""
+    offered = [str(choice) for choice in parameter.choices]
+    if len(offered) > 6 and parameter.ordinal:
+        nearest = sorted(map(int, parameter.choices), key=lambda c: abs(c - int(value)))[:4]
+        offered = [*map(str, sorted(nearest)), "... (the nearest)"]
+    return (
+        f"{parameter.name}={value!r} is not in the space; expected one of {', '.join(offered[:12])}"
+    )
+
+
 def balanced(extent: int) -> tuple[int, ...]:
     """The distinct ``ceil(extent / k)``, ascending: each is the smallest tile of its step count."""
     return tuple(sorted({-(-extent // k) for k in _quotient_points(extent)}))

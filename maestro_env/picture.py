@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from cost_models import Accelerator, Cost, Mapping
 from layers import Layer
 from maestro_env.extras import needed
-from maestro_env.tiling import BufferView, in_parallel, tiling
+from maestro_env.tiling import BufferView, tiling, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,28 +25,6 @@ THIN = 0.03
 
 COLOURS = ("#2a6f97", "#e07a5f", "#3d9970", "#b5838d", "#8d6cab", "#d4a017", "#4f8fba", "#c05746")
 """Parts of neighbouring holders take neighbouring colours, over and over."""
-
-
-def draw(
-    layer: Layer, accelerator: Accelerator, mapping: Mapping | None, cost: Cost | None
-) -> NDArray[np.uint8]:
-    """Draw what L2 and the PEs of one cluster hold at a mapping's first step.
-
-    Args:
-        layer: The mapped layer.
-        accelerator: Gives buffer sizes and PEs.
-        mapping: The mapping, or None before the first step.
-        cost: Its cost, or None before the first step.
-
-    Returns:
-        ``(512, 800, 3)`` uint8 picture.
-
-    Raises:
-        gymnasium.error.DependencyNotInstalled: matplotlib is missing (extra ``viz``).
-    """
-    if mapping is None or cost is None:
-        return frame(partial(no_mapping, layer))
-    return frame(lambda figure: _draw_mapping(figure, layer, accelerator, mapping, cost))
 
 
 def frame(fill: Callable[[Any], None]) -> NDArray[np.uint8]:
@@ -69,28 +46,22 @@ def frame(fill: Callable[[Any], None]) -> NDArray[np.uint8]:
     return np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
 
-def no_mapping(layer: Layer, figure: Any) -> None:
-    """Say in a figure that there is nothing to draw yet."""
-    figure.text(0.5, 0.5, f"{layer.name}: no mapping yet", ha="center", size=14)
+def draw(figure: Any, layer: Layer, accelerator: Accelerator, mapping: Mapping, cost: Cost) -> None:
+    """Draw what L2 and the PEs of one cluster hold at a mapping's first step.
 
-
-def _draw_mapping(
-    figure: Any, layer: Layer, accelerator: Accelerator, mapping: Mapping, cost: Cost
-) -> None:
-    views = tiling(layer, accelerator, mapping)
+    Args:
+        figure: The figure.
+        layer: The mapped layer.
+        accelerator: Gives buffer sizes and PEs.
+        mapping: The mapping.
+        cost: Its cost.
+    """
     grid = figure.add_gridspec(
         2, 4, width_ratios=(1, 1, 1, 0.95), left=0.05, right=0.98, top=0.84, bottom=0.07,
         hspace=0.5, wspace=0.32,
     )  # fmt: skip
     figure.suptitle(f"{layer.name}   {_summary(cost)}", x=0.05, ha="left", size=11, weight="bold")
-    rows = (
-        (views.l2, f"L2: tiles of {views.clusters} clusters, {in_parallel(mapping, 0)}"),
-        (
-            views.l1,
-            f"L1: tiles of the {views.cluster_size} PEs of cluster 0, {in_parallel(mapping, 1)}",
-        ),
-    )
-    for row, (level, title) in enumerate(rows):
+    for row, (title, level) in enumerate(titled(tiling(layer, accelerator, mapping), mapping)):
         for column, view in enumerate(level):
             axes = figure.add_subplot(grid[row, column])
             _draw_view(axes, view)
@@ -170,21 +141,27 @@ def caption(view: BufferView, plane: tuple[str, str]) -> str:
 
 
 def _draw_buffers(axes: Axes, accelerator: Accelerator, cost: Cost) -> None:
-    """Bars of how full L1 and L2 are."""
-    demands = _demands(cost)
-    for row, (name, limit) in enumerate(
-        (("l2", accelerator.l2_bytes), ("l1", accelerator.l1_bytes))
-    ):
+    """How full L1 and L2 are."""
+    demands, bars = _demands(cost), []
+    for name, limit in (("l2", accelerator.l2_bytes), ("l1", accelerator.l1_bytes)):
         demand = demands[name]
         share = 0.0 if limit is None or demand is None else min(1.0, demand / limit)
         over = limit is not None and demand is not None and demand > limit
-        axes.barh(row, 1.0, color="#eeeeee", height=0.35)
-        axes.barh(row, share, color="#b3261e" if over else "#5b6770", height=0.35)
         used = "?" if demand is None else f"{demand:,.0f} B"
         allowed = "unlimited" if limit is None else f"{limit:,} B"
-        axes.text(0, row - 0.28, f"{name.upper()}  {used} of {allowed}", size=8)
+        colour = "#b3261e" if over else "#5b6770"
+        bars.append((share, colour, f"{name.upper()}  {used} of {allowed}"))
+    draw_bars(axes, bars)
+
+
+def draw_bars(axes: Axes, bars: Sequence[tuple[float, str, str]]) -> None:
+    """Draw a bar for each buffer: the share of it that is full, in a colour, below a text."""
+    for row, (share, colour, text) in enumerate(bars):
+        axes.barh(row, 1.0, color="#eeeeee", height=0.35)
+        axes.barh(row, share, color=colour, height=0.35)
+        axes.text(0, row - 0.28, text, size=8)
     axes.set_xlim(0, 1)
-    axes.set_ylim(1.6, -0.6)
+    axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.axis("off")
 
 

@@ -21,24 +21,21 @@ PAPER: dict[str, Any] = {
 orders, parallel dimensions, tiles of K, C, Y, X, R and S, PEs); the observation <latency, power,
 energy, area> and the reward 1 / X as printed."""
 
+_OF_A_LAYER = {
+    "entry_point": "maestro_env.env:MaestroEnv",
+    "vector_entry_point": "maestro_env.vector:VectorMaestroEnv",
+}
+
 ENVIRONMENTS: dict[str, dict[str, Any]] = {
-    "MaestroEnv-v0": {
-        "entry_point": "maestro_env.env:MaestroEnv",
-        "vector_entry_point": "maestro_env.vector:VectorMaestroEnv",
-    },
-    "MaestroEnvPaper-v0": {
-        "entry_point": "maestro_env.env:MaestroEnv",
-        "vector_entry_point": "maestro_env.vector:VectorMaestroEnv",
-        "kwargs": PAPER,
-    },
+    "MaestroEnv-v0": _OF_A_LAYER,
+    "MaestroEnvPaper-v0": {**_OF_A_LAYER, "kwargs": PAPER},
     "MaestroEnvNetwork-v0": {
         "entry_point": "maestro_env.env:MaestroNetworkEnv",
         "vector_entry_point": "maestro_env.vector:VectorMaestroNetworkEnv",
     },
     **{
         problem.id: {
-            "entry_point": "maestro_env.env:MaestroEnv",
-            "vector_entry_point": "maestro_env.vector:VectorMaestroEnv",
+            **_OF_A_LAYER,
             "kwargs": {
                 "layer": problem.layer,
                 "accelerator": problem.accelerator,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cost_models import Accelerator, Chain, loop_nest, nest_of_loops
 from layers import Layer
 from maestro_env.batched_problem import BatchedProblem
+from maestro_env.checks import check_choice
 from maestro_env.objective import OF_TWO_LEVELS, UNITS
 from maestro_env.step_result import StepResult
 
@@ -20,6 +21,17 @@ SHOWN = (
     "latency_cycles", "energy_nj", "power_mw", "area_um2", "l1_bytes", "l2_bytes", "utilized_pes",
 )  # fmt: skip
 """Figures of the text view."""
+
+
+def checked_mode(mode: str | None) -> str | None:
+    """A ``render_mode`` as it came.
+
+    Raises:
+        EnvError: It is none of `RENDER_MODES`, nor None.
+    """
+    if mode is not None:
+        check_choice("render_mode", mode, RENDER_MODES)
+    return mode
 
 
 def render(
@@ -41,14 +53,15 @@ def render(
     outcome = None if action is None else worlds.look(position, action)
     if mode == "ansi":
         return as_text(layer, problem.accelerator, outcome)
-    mapping, cost = (None, None) if outcome is None else (outcome.mapping(0), outcome.cost(0))
-    if isinstance(problem.accelerator, Chain):
-        from maestro_env.chain_picture import draw_chain
+    from maestro_env.chain_picture import draw_chain
+    from maestro_env.picture import draw, frame
 
-        return draw_chain(layer, problem.accelerator, mapping, cost)
-    from maestro_env.picture import draw
-
-    return draw(layer, problem.accelerator, mapping, cost)
+    if outcome is None:
+        text = f"{layer.name}: no mapping yet"
+        return frame(lambda figure: figure.text(0.5, 0.5, text, ha="center", size=14))
+    shown = layer, problem.accelerator, outcome.mapping(0), outcome.cost(0)
+    fill: Any = draw_chain if isinstance(problem.accelerator, Chain) else draw
+    return frame(lambda figure: fill(figure, *shown))
 
 
 def as_text(layer: Layer, accelerator: Accelerator | Chain, outcome: StepResult | None) -> str:

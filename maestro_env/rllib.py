@@ -9,7 +9,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from maestro_env.agents import AgentWorld
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.checks import EnvError, EpisodeGate, check_length
+from maestro_env.checks import EnvError, check_length
 from marl_common import brief
 
 
@@ -27,19 +27,17 @@ class RLlibMaestroEnv(MultiAgentEnv):
         arguments = dict(config or {})
         agents = arguments.pop("agents", None)
         self.episode_length = check_length(arguments.pop("episode_length", EPISODE_LENGTH))
-        self._world = AgentWorld(any_worlds(1, **arguments), agents)
+        self._world = AgentWorld(any_worlds(1, **arguments), agents, self.episode_length)
         self.possible_agents = list(self._world.names)
         self.agents = list(self._world.names)
         self.observation_spaces = self._world.observation_spaces
         self.action_spaces = self._world.action_spaces
-        self._gate = EpisodeGate()
         super().__init__()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Start an episode: observations and infos by agent."""
         super().reset(seed=seed, options=options)
-        observations, _ = self._world.reset(routes=None, recount=seed is not None)
-        self._gate.begin()
+        observations, _ = self._world.reset(recount=seed is not None)
         return observations, {}
 
     def step(self, action_dict: Mapping[str, Any]) -> Any:
@@ -48,10 +46,7 @@ class RLlibMaestroEnv(MultiAgentEnv):
         Raises:
             ResetNeededError: There was no reset, or the episode has ended; nothing was evaluated.
         """
-        self._gate.check()
-        observations, reward, infos = self._world.step(action_dict)
-        truncated = self._world.age >= self.episode_length
-        self._gate.end(truncated)
+        observations, reward, truncated, infos = self._world.step(action_dict)
         names = self.possible_agents
         brief = {name: {"value": info["value"]} for name, info in infos.items()}
         return (

@@ -13,9 +13,9 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from maestro_env.action_space import action_array
 from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.checks import EpisodeGate, check_choice, check_length
+from maestro_env.checks import EpisodeGate, check_length
 from maestro_env.masks import flat
-from maestro_env.render import RENDER_MODES, render
+from maestro_env.render import checked_mode, render
 
 
 class SB3MaestroEnv(VecEnv):
@@ -40,11 +40,9 @@ class SB3MaestroEnv(VecEnv):
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = checked_mode(render_mode)
         self.episode_length = check_length(episode_length)
         self.worlds = any_worlds(num_envs, **arguments)
-        self.render_mode = render_mode
         self._actions: NDArray[Any] = np.zeros((num_envs, len(self.worlds.nvec)), dtype=np.int64)
         self._returns = np.zeros(num_envs)
         self._shown: list[tuple[int, Any]] = [(0, None)] * num_envs

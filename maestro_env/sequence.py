@@ -37,24 +37,17 @@ class SharedSpace:
         self.names = _all_names([space.names for space in spaces])
         shared = [_shared_choices([o[name] for o in own if name in o]) for name in self.names]
         self.nvec = np.array([len(choices) for choices in shared], dtype=np.int64)
-        self._tables = [
-            {
-                name: _table(choices, parameters[name])
-                for name, choices in zip(self.names, shared, strict=True)
-                if name in parameters
-            }
-            for parameters in own
-        ]
         self._columns = [
             np.array([self.names.index(name) for name in space.names]) for space in spaces
         ]
-        widest = int(self.nvec.max())
-        self._lookup = []
-        for space, tables in zip(spaces, self._tables, strict=True):
-            lookup = np.zeros((len(space.names), widest), dtype=np.int64)
-            for column, name in enumerate(space.names):
-                lookup[column, : len(tables[name])] = np.maximum(tables[name], 0)
-            self._lookup.append(lookup)
+        self._tables = [
+            [_table(shared[c], p) for c, p in zip(columns, space.parameters, strict=True)]
+            for columns, space in zip(self._columns, spaces, strict=True)
+        ]
+        self._lookup = [np.zeros((len(t), int(self.nvec.max())), np.int64) for t in self._tables]
+        for lookup, tables in zip(self._lookup, self._tables, strict=True):
+            for column, table in enumerate(tables):
+                lookup[column, : len(table)] = np.maximum(table, 0)
 
     def check(self, actions: Any) -> NDArray[np.int64]:
         """The actions as an ``(B, P)`` int64 array.
@@ -72,8 +65,7 @@ class SharedSpace:
     def masks(self, own: Masks, layer: int) -> Masks:
         """A layer's own masks as masks of the shared space."""
         masks = [np.arange(n) == 0 for n in self.nvec]
-        for column, mask in zip(self._columns[layer], own, strict=True):
-            table = self._tables[layer][self.names[column]]
+        for column, table, mask in zip(self._columns[layer], self._tables[layer], own, strict=True):
             masks[column] = np.where(table >= 0, mask[np.maximum(table, 0)], 0)
         return tuple(mask.astype(np.int8) for mask in masks)
 

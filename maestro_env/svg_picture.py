@@ -8,7 +8,7 @@ from html import escape
 from cost_models import Accelerator, Mapping
 from layers import Layer
 from maestro_env.picture import COLOURS, THIN, caption, drawn_axes
-from maestro_env.tiling import BufferView, in_parallel, tiling
+from maestro_env.tiling import BufferView, tiling, titled
 
 WIDTH, HEIGHT = 160, 110
 """Of a drawing, in its own units; its frame leaves room for the names of the axes."""
@@ -41,17 +41,11 @@ def level_pictures(
     Returns:
         L2 and L1. Lines and text have the colour of the page (``currentColor``).
     """
-    views = tiling(layer, accelerator, mapping)
-    return (
-        LevelPicture(
-            f"L2: tiles of {views.clusters} clusters, {in_parallel(mapping, 0)}",
-            tuple(_drawn(view) for view in views.l2),
-        ),
-        LevelPicture(
-            f"L1: tiles of the {views.cluster_size} PEs of cluster 0, {in_parallel(mapping, 1)}",
-            tuple(_drawn(view) for view in views.l1),
-        ),
+    l2, l1 = (
+        LevelPicture(title, tuple(map(_drawn, views)))
+        for title, views in titled(tiling(layer, accelerator, mapping), mapping)
     )
+    return l2, l1
 
 
 def _drawn(view: BufferView) -> tuple[str, str]:

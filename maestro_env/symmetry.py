@@ -36,10 +36,7 @@ def nest_keys(
     if isinstance(mappings, ChainBatch):
         return chain_keys(layer, mappings, symmetry)
     assert isinstance(accelerator, Accelerator)
-    pes = mappings.num_pes
-    if pes is None:
-        pes = np.full(len(mappings), accelerator.num_pes, dtype=np.int32)
-    size = len(mappings)
+    pes, size = mappings.pes(accelerator.num_pes), len(mappings)
     keys = np.empty(size, np.uint64)
     extents = np.array(layer.extents, dtype=np.int64)
     arrays = (mappings.orders, mappings.parallel, mappings.tiles, mappings.cluster_size, pes)

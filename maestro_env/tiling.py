@@ -74,8 +74,14 @@ def _spread(mapping: Mapping, level: int, holders: int) -> dict[str, int]:
     return {mapping.parallel[level]: units, second: holders // units}
 
 
-def in_parallel(mapping: Mapping, level: int) -> str:
-    """What a level has in parallel, for the title of a drawing."""
+def titled(found: Tiling, mapping: Mapping) -> list[tuple[str, tuple[BufferView, ...]]]:
+    """The views of L2 and of L1, each with the title of its drawing."""
+    clusters = f"L2: tiles of {found.clusters} clusters, {_in_parallel(mapping, 0)}"
+    pes = f"L1: tiles of the {found.cluster_size} PEs of cluster 0, {_in_parallel(mapping, 1)}"
+    return [(clusters, found.l2), (pes, found.l1)]
+
+
+def _in_parallel(mapping: Mapping, level: int) -> str:
     second, units = mapping.parallel2[level], mapping.units[level]
     if second is None:
         return f"parallel over {mapping.parallel[level]}"
@@ -121,9 +127,9 @@ def tensor_ranges(layer: Layer, tensor: str, ranges: Ranges) -> Ranges:
         Ranges of the tensor's axes; rows and columns of the input include the filter's reach.
     """
     coupled = [
-        dim
-        for dim, depends in zip(DIMS, layer.coupling[TENSORS.index(tensor)], strict=True)
-        if depends and (dim in NEST_DIMS or layer.extents[DIMS.index(dim)] > 1)
+        DIMS[d]
+        for d in layer.coupled_dims[TENSORS.index(tensor)]
+        if DIMS[d] in NEST_DIMS or layer.extents[d] > 1
     ]
     if tensor == "filter":
         return {dim: ranges[dim] for dim in coupled}

@@ -24,7 +24,7 @@ from maestro_env.checks import (
     mask_rows,
 )
 from maestro_env.info import LATER, Rows, VectorInfo
-from maestro_env.render import RENDER_MODES, render
+from maestro_env.render import RENDER_MODES, checked_mode, render
 from maestro_env.rewards import OBSERVED
 from marl_common import brief
 
@@ -49,8 +49,7 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
     def __init__(
         self, worlds: BatchedProblem, autoreset_mode: AutoresetMode | str, render_mode: str | None
     ) -> None:
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, RENDER_MODES)
+        self.render_mode = checked_mode(render_mode)
         if not isinstance(autoreset_mode, AutoresetMode):
             modes = [mode.value for mode in AutoresetMode]
             check_choice("autoreset_mode", autoreset_mode, modes)
@@ -60,7 +59,6 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
             "render_fps": 4,
             "autoreset_mode": self.autoreset_mode,
         }
-        self.render_mode = render_mode
         self.num_envs = worlds.num_worlds
         self.single_observation_space = worlds.observation_space()
         self.single_action_space = worlds.action_space()

@@ -67,6 +67,7 @@ from .settings import option as option
 from .settings import settings_of as settings_of
 from .settings import typed as typed
 from .spelling import not_known as not_known
+from .spelling import one_of as one_of
 from .spelling import suggest as suggest
 from .strict_json import parse_record as parse_record
 from .strict_json import too_deep as too_deep

@@ -34,6 +34,10 @@ UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """Errors of writing; those of files name them, so that others are standard output's."""
 
 
+OPTIONAL = ("torch", "pettingzoo", "mpe2", "safetensors", "numba")
+"""Libraries that extras bring."""
+
+
 class UsageError(ValueError):
     """A command line or environment that cannot be meant."""
 
@@ -120,23 +124,19 @@ class CommandGroup(TyperGroup):
         except Exception as error:
             if debug:
                 raise
-            code = self._report(error, name or "", words)
+            code, text = self._told(error, name or "", words)
+            if text:
+                print(f"error: {printable(shortened(text))}", file=sys.stderr)
         sys.exit(code or OK)
 
-    def _report(self, error: Exception, name: str, words: Sequence[str]) -> int:
-        """Write one line about an error; its exit code."""
-        code, text = self._told(error, name, words)
-        if text:
-            print(f"error: {printable(shortened(text))}", file=sys.stderr)
-        return code
-
     def _told(self, error: Exception, name: str, words: Sequence[str]) -> tuple[int, str]:
+        """Exit code of an error, and what is said of it."""
         package = type(error).__module__.partition(".")[0]
         if package in ("typer", "click"):
             return self._parser_error(error, words)
         if isinstance(error, ValueError) and package in self.packages:
             return USAGE, str(error)
-        if isinstance(error, ImportError) and self.extra and _optional(error):
+        if isinstance(error, ImportError) and self.extra and error.name in OPTIONAL:
             return USAGE, f"{error}; install it with: pip install 'marl-mapper[{self.extra}]'"
         if package in self.packages:
             return FAILED, str(error)
@@ -265,7 +265,3 @@ def _check_environment() -> None:
             f"{name}: got {text!r}, expected a whole number from 1 to {MOST_THREADS}; "
             "mend the environment variable or unset it"
         )
-
-
-def _optional(error: ImportError) -> bool:
-    return error.name in ("torch", "pettingzoo", "mpe2", "safetensors", "numba")

@@ -7,7 +7,7 @@ that define models, where a file is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError, WrapValidator
@@ -103,17 +103,14 @@ def _message(model: type[BaseModel], problem: Any) -> str:
     if kind == "expected":
         text = f"got {brief(value)}, expected {text}"
         if isinstance(value, str):
-            hint = suggest(value, _words(problem["msg"]))
+            hint = suggest(value, (word.strip(",.") for word in problem["msg"].split()))
             text += f".{hint}" if hint else ""
     elif kind in ("model_type", "model_attributes_type", "dict_type"):
-        text = f"got {brief(value)}, expected the fields {_fields_at(model, path)}"
+        known = field_names(_model_at(model, path))
+        text = f"got {brief(value)}, expected the fields {', '.join(known)}"
     elif kind != "contradiction":
         text = f"got {brief(value)}: {text}"
     return f"{'.'.join(path)}: {text}" if path else text
-
-
-def _words(text: str) -> Iterable[str]:
-    return (word.strip(",.") for word in text.split())
 
 
 def _model_at(model: type[BaseModel], path: list[str]) -> type[BaseModel]:
@@ -131,10 +128,6 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
         return annotation
     found = (_model_in(part) for part in get_args(annotation))
     return next((part for part in found if part is not None), None)
-
-
-def _fields_at(model: type[BaseModel], path: list[str]) -> str:
-    return ", ".join(field_names(_model_at(model, path)))
 
 
 def _described(model: type[BaseModel], path: list[str]) -> str:

@@ -32,11 +32,8 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], text: str =
 
 def _row(tag: str, cells: Sequence[str]) -> str:
     aligned = ("left", *["right"] * (len(cells) - 1))
-    return (
-        "<tr>"
-        + "".join(
-            f'<{tag} style="{_CELL};text-align:{side}">{escape(cell)}</{tag}>'
-            for cell, side in zip(cells, aligned, strict=True)
-        )
-        + "</tr>"
+    written = (
+        f'<{tag} style="{_CELL};text-align:{side}">{escape(cell)}</{tag}>'
+        for cell, side in zip(cells, aligned, strict=True)
     )
+    return f"<tr>{''.join(written)}</tr>"

@@ -190,13 +190,12 @@ def _read(path: Path, context: typer.Context) -> tuple[dict[str, Any], dict[str,
 def _words(where: str, value: Any, option: Any, context: typer.Context) -> Any:
     """A value of a file as a command line would give it."""
     parts = value if isinstance(value, list) else [value]
-    if not all(isinstance(part, str | int | float) for part in parts):
+    plain = all(isinstance(part, str | int | float) for part in parts)
+    if not plain or not (option.multiple or len(parts) == 1):
         raise SettingsFileError(f"{where}: got {value!r}, expected one value")
     words: Any = [part if isinstance(part, bool) else str(part) for part in parts]
     if option.multiple:
         words = [part for word in words for part in str(word).split(",") if part]
-    elif len(words) != 1:
-        raise SettingsFileError(f"{where}: got {value!r}, expected one value")
     given = words if option.multiple else words[0]
     try:
         option.process_value(context, given)

@@ -14,6 +14,10 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 def not_known(what: str, given: object, known: Iterable[str]) -> str:
     """What is said of a name that is none of those known: all of them, and the nearest one."""
-    names = list(known)
-    hint = suggest(str(given), names)
-    return f"{what} {given!r} is not known; expected one of {', '.join(names)}.{hint}"
+    return f"{what} {given!r} is not known; expected {one_of(known, given)}"
+
+
+def one_of(known: Iterable[object], given: object) -> str:
+    """``one of a, b. Did you mean 'a'?``: what was expected, and the nearest to what was given."""
+    names = [str(name) for name in known]
+    return f"one of {', '.join(names)}.{suggest(str(given), names)}"

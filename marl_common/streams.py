@@ -6,7 +6,6 @@ import codecs
 import contextlib
 import os
 import sys
-from typing import TextIO
 
 PLAIN = "plain signs"
 """Name of the error handler that writes what an encoding lacks in its nearest letters."""
@@ -54,16 +53,12 @@ def flush() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        _give_up(sys.stdout)
+        # what it holds goes nowhere, so that the end of the process does not try again
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
         raise
-
-
-def _give_up(stream: TextIO) -> None:
-    """Send what a stream holds to nowhere, so that the end of the process does not try again."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:

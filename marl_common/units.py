@@ -69,7 +69,8 @@ def engineering(value: float | None, unit: str = "", digits: int = 3) -> str:
     elif scaled == 0 or (head.counted and abs(scaled) < EXACT_BELOW and scaled == round(scaled)):
         number, prefix = f"{scaled:,.0f}", ""
     else:
-        number = _decimal(scaled / 10.0**exponent, digits)
+        shown = scaled / 10.0**exponent
+        number = f"{shown:,.{max(0, digits - 1 - _magnitude(shown, digits))}f}"
     symbol = prefix + head.symbol + ("²" if head.power == 2 else "")
     return f"{number} {'·'.join([symbol, *others])}".rstrip()
 
@@ -104,7 +105,3 @@ def _exponent(scaled: float, unit: Unit, digits: int) -> int:
 def _magnitude(number: float, digits: int) -> int:
     """Power of ten of the first digit, once the number is rounded."""
     return int(f"{number:.{digits - 1}e}".partition("e")[2])
-
-
-def _decimal(number: float, digits: int) -> str:
-    return f"{number:,.{max(0, digits - 1 - _magnitude(number, digits))}f}"

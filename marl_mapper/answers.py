@@ -17,19 +17,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baselines import SearchResult, problem_key
+from maestro_env import Problem
 from marl_common import brief
 from marl_mapper.mapped_values import FORMAT, VERSION, result_of
 from marl_mapper.options import LibraryError
 from marl_runs import plain
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
 
 ABSENT = math.inf
 """Stands for the gap of an answer that is not kept."""
@@ -133,6 +130,8 @@ class AnswerFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
+        # answers of other versions of the program are not found
+        self._stamp = f"{FORMAT} {VERSION} {version('marl-mapper')}"
         with self._errors_named():
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
             if self._connection.execute(
@@ -168,7 +167,7 @@ class AnswerFile:
         """Gap and text of an answer."""
         with self._errors_named():
             found: tuple[float | None, str] | None = self._connection.execute(
-                "SELECT gap, answer FROM answers WHERE key = ?", (_stamped(key),)
+                "SELECT gap, answer FROM answers WHERE key = ?", (f"{key} {self._stamp}",)
             ).fetchone()
             return found
 
@@ -180,7 +179,7 @@ class AnswerFile:
                 self._connection.execute(
                     "INSERT INTO answers VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET "
                     "gap = ?2, answer = ?3 WHERE ifnull(?2, 9e999) <= ifnull(gap, 9e999)",
-                    (_stamped(key), gap, text),
+                    (f"{key} {self._stamp}", gap, text),
                 )
 
     @contextlib.contextmanager
@@ -192,13 +191,3 @@ class AnswerFile:
                 f"store: {brief(str(self.path))}: {error}; expected an SQLite file, new or its "
                 "own, in a folder that can be written to"
             ) from None
-
-
-@cache
-def _stamp() -> str:
-    return f"{FORMAT} {VERSION} {version('marl-mapper')}"
-
-
-def _stamped(key: str) -> str:
-    """A key that answers of other versions of the program do not have."""
-    return f"{key} {_stamp()}"

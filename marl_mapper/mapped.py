@@ -24,9 +24,12 @@ from layers import Layer
 from maestro_env import Objective
 from mapper import ProblemSpec
 from marl_common import engineering, html_table, percent
-from marl_mapper.frame import Frame, frame_of
 from marl_mapper.mapped_values import from_values, to_values
+from marl_mapper.options import LibraryError
 from marl_runs import json_text
+
+Frame = Any
+"""A `pandas.DataFrame`."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,13 @@ def to_frame(answers: Iterable[Answer]) -> Frame:
     Raises:
         LibraryError: pandas is not installed.
     """
-    return frame_of([_figures(one) for one in answers])
+    try:
+        import pandas
+    except ImportError:
+        raise LibraryError(
+            "to_frame needs the package 'pandas'; install it with: pip install 'marl-mapper[frame]'"
+        ) from None
+    return pandas.DataFrame([_figures(one) for one in answers])
 
 
 def _figures(one: Answer) -> dict[str, object]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baselines import Counts, Proof, SearchResult
 from cost_models import FIGURES, mapping_from
+from maestro_env import Problem
 from mapper import ProblemSpec
 from marl_common import brief
 from marl_mapper.options import LibraryError
 from marl_runs import plain
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
 
 FORMAT, VERSION = "marl-mapper.mapped", 1
 SAME = 1e-9

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack, overload
 
 import baselines
@@ -135,11 +136,8 @@ def _answers(problems: Iterable[tuple[Chip, Problem]], how: CheckedOptions) -> l
 
 
 def _answer(problem: Problem, chip: Chip, how: CheckedOptions, store: AnswerFile | None) -> Answer:
-    name, ends, question = (
-        _chip_name(chip),
-        Ends(how.patience, how.timeout),
-        _question(problem, how),
-    )
+    name, question = _chip_name(chip), _question(problem, how)
+    ends = Ends(how.patience, how.timeout)
     spec = ProblemSpec(
         **problem.describe() | {"layer": problem.layer, "accelerator": problem.accelerator},
         layer_name=problem.layer.name,
@@ -216,15 +214,12 @@ def _none_found(problem: Problem, result: SearchResult) -> Infeasible:
         )
     mildest = min(reasons, key=lambda r: math.inf if r.gap is None else r.gap)
     why = "no mapping is feasible" if result.proven else f"none of {result.samples:,} samples is"
-    return Infeasible(
-        mildest.code,
+    message = (
         f"layer {problem.layer.name!r}: {why}; of {LOOKED_AT} random mappings the nearest: "
-        f"{mildest.message}",
-        mildest.demand,
-        mildest.bound,
-        mildest.unit,
-        mildest.levers if result.proven else ("raise budget", *mildest.levers),
+        f"{mildest.message}"
     )
+    more = () if result.proven else ("raise budget",)
+    return replace(mildest, message=message, levers=(*more, *mildest.levers))
 
 
 def _names_a_layer(given: Any) -> bool:

@@ -20,8 +20,8 @@ from mapper import (
     keep_network,
     stored_proofs,
 )
-from marl_common import brief
-from marl_mapper.options import LibraryError, MapNetworkOptions, checked_network_options
+from marl_common import brief, read_fields
+from marl_mapper.options import CheckedNetworkOptions, LibraryError, MapNetworkOptions
 from marl_runs import SilentReporter, Store
 
 
@@ -57,7 +57,7 @@ def map_network(
         ValueError: The network has no edges, a layer has no mapping, or the chip, the objective or
             an option of model or space is wrong.
     """
-    asked = checked_network_options(how)
+    asked = read_fields(CheckedNetworkOptions, how, "map_network", LibraryError, "options")
     name, graph = _graph_of(network)
     if not graph.layers:
         raise LibraryError(f"{name}: no layers with MACs; expected at least one")

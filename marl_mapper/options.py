@@ -145,12 +145,3 @@ def checked_options(options: Mapping[str, Any]) -> CheckedOptions:
         LibraryError: One is misspelt or of a wrong type; names it and what is expected.
     """
     return read_fields(CheckedOptions, options, "map", LibraryError, "options")
-
-
-def checked_network_options(options: Mapping[str, Any]) -> CheckedNetworkOptions:
-    """Options of a network with their defaults.
-
-    Raises:
-        LibraryError: One is misspelt or of a wrong type or value; names it and what is expected.
-    """
-    return read_fields(CheckedNetworkOptions, options, "map_network", LibraryError, "options")

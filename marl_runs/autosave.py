@@ -34,18 +34,10 @@ class Autosave:
         context: The running experiment's.
         subject: What is saved.
         form: The checkpoint's form.
-        every_s: Seconds between two checkpoints.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        subject: Resumable,
-        form: CheckpointFormat,
-        every_s: float = EVERY_S,
-    ) -> None:
+    def __init__(self, context: Context, subject: Resumable, form: CheckpointFormat) -> None:
         self._context, self._subject, self._form = context, subject, form
-        self._every_s = every_s
         self._saved = time.monotonic()
         self.path = context.folder / FILE
 
@@ -69,7 +61,7 @@ class Autosave:
             StopRun: The person asked to stop; the state is saved.
         """
         stopping = self._context.stopping
-        if stopping or time.monotonic() - self._saved > self._every_s:
+        if stopping or time.monotonic() - self._saved > EVERY_S:
             self._form.save(self.path, self._subject.state_dict())
             self._saved = time.monotonic()
         if stopping:

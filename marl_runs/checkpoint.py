@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,22 +145,16 @@ def _written_by(content: State) -> str:
     return str(content.get("written_by", "an earlier version of marl-mapper, which named none"))
 
 
-class _blaming:  # noqa: N801 (a with block)
+@contextmanager
+def _blaming(path: str | Path) -> Iterator[None]:
     """Whatever a state lacks inside the block is the fault of its file."""
-
-    def __init__(self, path: str | Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, KeyError | TypeError | AttributeError | IndexError | RuntimeError):
-            what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-            raise CheckpointError(
-                f"{self._path}: is damaged, or belongs to something else ({what}); remove it to "
-                "start anew"
-            ) from error
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError, RuntimeError) as error:
+        what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        raise CheckpointError(
+            f"{path}: is damaged, or belongs to something else ({what}); remove it to start anew"
+        ) from error
 
 
 def _read(path: Path, device: str) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import operator
 import os
 import signal
 import threading
@@ -94,14 +95,9 @@ def in_fresh_process(function: Callable[..., R], *args: Any) -> R:
         What the function returned, pickled back; what it raised is raised here.
     """
     with ExitStack() as ends:
-        (result,) = Crew([_of_process(ends, nullcontext())]).share_out(
-            partial(_spread, function), [args]
-        )
+        crew = Crew([_of_process(ends, nullcontext())])
+        (result,) = crew.share_out(operator.call, [partial(function, *args)])
         return result
-
-
-def _spread(function: Callable[..., R], args: Sequence[Any]) -> R:
-    return function(*args)
 
 
 def _of_process(ends: ExitStack, environment: AbstractContextManager[Any]) -> Hand:

@@ -33,8 +33,5 @@ def print_json(value: Any) -> None:
 def json_text(value: Any) -> str:
     """The value as JSON, indented; a list of plain values stays on one line."""
     text = json.dumps(plain(value), indent=2, allow_nan=False)
-    return re.sub(r"\[\n([^\[\]{}\"]*?)\n\s*\]", _on_one_line, text)
-
-
-def _on_one_line(match: re.Match[str]) -> str:
-    return f"[{' '.join(match[1].split())}]"
+    on_one_line = r"\[\n([^\[\]{}\"]*?)\n\s*\]"
+    return re.sub(on_one_line, lambda found: f"[{' '.join(found[1].split())}]", text)

@@ -49,9 +49,10 @@ def ray_session(address: str, processors: int = 1) -> Iterator[Any]:
         # Ray reports lost workers on standard output, where only results belong.
         ends.enter_context(redirect_stdout(sys.stderr))
         if address == "local":
+            short = len(tempfile.gettempdir()) < LONGEST_FOLDER  # as Ray's sockets need it
             folder = ends.enter_context(
                 tempfile.TemporaryDirectory(
-                    prefix="mapper-", dir=_short_folder(), ignore_cleanup_errors=True
+                    prefix="mapper-", dir=None if short else "/tmp", ignore_cleanup_errors=True
                 )
             )
             ends.callback(ray.shutdown)
@@ -109,11 +110,6 @@ def _start(ray: Any, processors: int, folder: str) -> None:
             f"--ray-address local: Ray did not start here ({_first_line(error)}); "
             "free processors and memory and try again, or start a cluster with `ray start --head`"
         ) from error
-
-
-def _short_folder() -> str | None:
-    """Where a folder's name stays short enough for Ray's sockets; None is the usual place."""
-    return None if len(tempfile.gettempdir()) < LONGEST_FOLDER else "/tmp"
 
 
 def _join(ray: Any, address: str) -> None:

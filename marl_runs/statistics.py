@@ -64,7 +64,7 @@ def probability_of_improvement(first: Scores, second: Scores) -> Interval:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class Ratio(Interval):
     """How a method's values stand to another's.
 
     Args:
@@ -74,9 +74,6 @@ class Ratio:
         p: How likely a ratio as far from 1 is, on either side, if none is there.
     """
 
-    value: float
-    low: float
-    high: float
     p: float
 
 
@@ -108,11 +105,11 @@ def two_level_ratio(first: Scores, second: Scores, repeats: int = REPEATS) -> Ra
         places = np.nonzero(drawn == case)
         ratios[places] = _medians(rng, a, len(places[0])) - _medians(rng, b, len(places[0]))
     means = ratios.mean(axis=1)
-    tail = 100 * (1 - LEVEL) / 2
-    low, high = np.percentile(means, [tail, 100 - tail])
+    found = _interval(value, means)
     sides = [(1 + np.count_nonzero(one)) / (repeats + 1) for one in (means <= 0, means >= 0)]
     p = min(1.0, 2 * min(sides))
-    return Ratio(float(np.exp(value)), float(np.exp(low)), float(np.exp(high)), p)
+    value, low, high = (float(np.exp(end)) for end in (value, found.low, found.high))
+    return Ratio(value, low, high, p)
 
 
 def _medians(rng: np.random.Generator, values: FloatArray, count: int) -> FloatArray:

@@ -104,7 +104,7 @@ class Allocations:
     def of(self, mappings: MappingBatch) -> IntArray:
         """``(B,)`` the allocation of each mapping of the space."""
         found = self.structures
-        pes = _pes_of(self._space, mappings)
+        pes = mappings.pes(self._space.accelerator.num_pes)
         keys = zip(pes.tolist(), np.minimum(mappings.cluster_size, pes).tolist(), strict=True)
         arrays = np.array([self._arrays[key] for key in keys])
         places = []
@@ -134,7 +134,7 @@ class Allocations:
         found: dict[tuple[int, int], tuple[dict[int, int], int, int]] = {}
         for picks in self._choices(("num_pes", None), ("cluster_size", None)):
             mappings = self._space.decode(self._action(picks))
-            pes = int(_pes_of(self._space, mappings)[0])
+            pes = int(mappings.pes(self._space.accelerator.num_pes)[0])
             key = pes, min(int(mappings.cluster_size[0]), pes)
             first, copies, _ = found.get(key, (picks, 0, pes))
             found[key] = first, copies + 1, pes
@@ -170,15 +170,9 @@ class Allocations:
         return bypass
 
 
-def _pes_of(space: MapSpace, mappings: MappingBatch) -> NDArray[np.int32]:
-    if mappings.num_pes is not None:
-        return mappings.num_pes
-    return np.full(len(mappings), space.accelerator.num_pes, dtype=np.int32)
-
-
 def _spread_units(space: MapSpace, mappings: MappingBatch, level: int) -> tuple[Units, IntArray]:
     """``(n, D)`` units of a level along each dimension, and ``(n,)`` those in parallel as bits."""
-    pes = _pes_of(space, mappings)
+    pes = mappings.pes(space.accelerator.num_pes)
     cluster = np.minimum(mappings.cluster_size, pes)
     there = cluster if level else pes // cluster
     rows = np.arange(len(mappings))

@@ -48,14 +48,16 @@ def kept_choices(
     if not space.uneven:
         yield facts, {}
         return
-    columns = {p.name: i for i, p in enumerate(space.parameters)}
+    names = {p.name for p in space.parameters}
     keeps = [i for i, p in enumerate(space.parameters) if p.kind == "keeps"]
     for picks in product(*(range(len(space.parameters[i])) for i in keeps)):
         chosen = dict(zip(keeps, picks, strict=True))
+        keeping = [(space.parameters[column], pick) for column, pick in chosen.items()]
+        of_name = {p.name: int(p.choices[pick]) - 1 for p, pick in keeping}
         entries: list[tuple[str, tuple[bool, ...]]] = []
         for level in facts.chip.memories:
-            parts = sum(f"{level.name}{part}.order" in columns for part in ("", ".2", ".3"))
-            kept = [_part(space, columns, chosen, level.name, t) for t in range(len(TENSORS))]
+            parts = sum(f"{level.name}{part}.order" in names for part in ("", ".2", ".3"))
+            kept = [of_name.get(f"{level.name}.keeps_{tensor}", 0) for tensor in TENSORS]
             for part in range(parts):
                 held = tuple(h and kept[t] == part for t, h in enumerate(level.holds))
                 entries.append((level.name, held))
@@ -92,16 +94,6 @@ def as_uneven(space: ChainSpace, even: ChainSpace, action: IntArray) -> IntArray
             return None
         found.append(p.choices.index(wanted))
     return np.array(found, np.int64)
-
-
-def _part(
-    space: ChainSpace, columns: dict[str, int], chosen: dict[int, int], name: str, tensor: int
-) -> int:
-    """The entry of a memory that keeps a tensor."""
-    column = columns.get(f"{name}.keeps_{TENSORS[tensor]}")
-    if column is None:
-        return 0
-    return int(space.parameters[column].choices[chosen[column]]) - 1
 
 
 def _without_idle(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from baselines.optimal.chain_structures import ChainStructures, refused
 from baselines.optimal.proof import Proof, ProofLimits
 from baselines.registry import load
 from cost_models import CHAIN_BOUNDED, ChainFacts, ChainMapping, chain_facts_of
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
+from maestro_env import Problem
 
 FIRST_SAMPLES = 3000
 """Samples of the search for a first value."""
@@ -71,18 +68,14 @@ def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> N
     if action is None:
         return
     solver.better(action)
-    samples = _local_samples(limits)
+    # samples that take a fifth of the limits at most
+    boxes = np.inf if limits.boxes is None else limits.boxes // 100
+    timed = np.inf if limits.timeout is None else 1000 * limits.timeout
+    samples = int(min(LOCAL_SAMPLES, boxes, timed))
     if proof.status != "optimal" and samples:
         found = LocalFrom(action).search(problem.fork(), samples, 0)
         if found.best_action is not None:
             solver.better(found.best_action)
-
-
-def _local_samples(limits: ProofLimits) -> int:
-    """Samples that take a fifth of the limits at most."""
-    boxes = np.inf if limits.boxes is None else limits.boxes // 100
-    timed = np.inf if limits.timeout is None else 1000 * limits.timeout
-    return int(min(LOCAL_SAMPLES, boxes, timed))
 
 
 def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimits) -> Proof:

@@ -11,28 +11,26 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, islice, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from baselines.optimal.chain_structures import ChainStructures
 from baselines.optimal.chain_values import improved
-from baselines.optimal.proof import Counts, ProofProgress, Status
+from baselines.optimal.proof import Counts, ProofProgress, Status, settled
 from cost_models import (
     ChainBrancher,
     ChainChoices,
+    ChainMapping,
     ChainNode,
     ChainSpread,
     CostsToGo,
     Frontier,
 )
 from layers import DIMS
+from maestro_env import Problem
 from marl_common import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from cost_models import ChainMapping
-    from maestro_env import Problem
 
 ROUNDING = 1e-9
 """What two figures may differ by without one being the better; far above rounding."""
@@ -187,13 +185,10 @@ class ChainSolver:
     @property
     def bound(self) -> float:
         """What no mapping goes below, as far as is proven."""
-        least = min(self._heap[0][0] if self._heap else math.inf, self._least_lost)
+        # with a gap, something below the value may have been ruled out
+        lost = self.value / (1 + self.gap) if self.gap else math.inf
+        least = min(self._heap[0][0] if self._heap else math.inf, lost)
         return self.value if least >= self.value * (1 - ROUNDING) else least
-
-    @property
-    def _least_lost(self) -> float:
-        """What was ruled out below the value, because of the gap that is asked for."""
-        return self.value / (1 + self.gap) if self.gap else math.inf
 
     def progress(self, seconds: float) -> ProofProgress:
         """How far the proof is after some processor time."""
@@ -220,9 +215,7 @@ class ChainSolver:
             steps += 1
             if steps % 16 == 0:
                 self.on_step()
-        if not math.isfinite(self.value):
-            return "empty"
-        return "optimal" if self.bound >= self.value else "within_gap"
+        return settled(self.value, self.bound)
 
     # -------------------------------------------------------------- ways of spreading units
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -159,9 +159,6 @@ class ChainStructures:
                 around[place] = tile
             orders.append(self.orders(m, tuple(iterates), kinds[m], halos))
         return action, self._order, orders
-
-    def __iter__(self) -> Iterator[IntArray]:
-        return iter(self.ways)
 
 
 def _is_of(loops: list[int], kind: tuple[int, int], halos: list[int]) -> bool:

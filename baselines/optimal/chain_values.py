@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from maestro_env import Problem
 from marl_common import IntArray
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
 
 PAIRS = 1500
 """Pairs of choices changed at random in a round."""
@@ -20,18 +18,17 @@ STUCK = 3
 """Rounds in a row that find nothing better, after which it ends."""
 
 
-def improved(problem: Problem, action: IntArray, seed: int = 0) -> tuple[IntArray, float, int]:
+def improved(problem: Problem, action: IntArray) -> tuple[IntArray, float, int]:
     """Better a mapping until changes of one choice, and many of two, find nothing.
 
     Args:
         problem: The problem; its counters are not used.
         action: ``(P,)`` the mapping.
-        seed: Of the pairs.
 
     Returns:
         The best mapping, its value, and how many were evaluated.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     sizes = np.array([len(p) for p in problem.space.parameters])
     value, looked, stuck = float(problem.look(action[None]).values[0]), 1, 0
     for _ in range(ROUNDS):

@@ -50,12 +50,7 @@ class Sets(NamedTuple):
     @staticmethod
     def joined(parts: list[Sets]) -> Sets:
         """All sets of some parts."""
-        return Sets(
-            np.concatenate([part.which for part in parts]),
-            np.concatenate([part.boxes for part in parts]),
-            np.concatenate([part.bounds for part in parts]),
-            np.concatenate([part.ids for part in parts]),
-        )
+        return Sets(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class Front:

@@ -68,8 +68,7 @@ class Optimum:
 def problem_key(problem: Problem) -> str:
     """A fingerprint of all that decides the optimum; names are no part of it."""
     described = problem.describe()
-    chip = dict(described["accelerator"])
-    chip.pop("name", None)
+    chip = {name: value for name, value in described["accelerator"].items() if name != "name"}
     decisive = {
         "version": VERSION,
         "layer": layers.to_fields(problem.layer.renamed("")),
@@ -138,18 +137,9 @@ def read_optima(path: Path) -> dict[str, Optimum]:
 
 
 def _entry(row: dict[str, Any]) -> Optimum:
-    return Optimum(
-        key=row["key"],
-        layer=row["layer"],
-        accelerator=row["accelerator"],
-        objective=row["objective"],
-        status=row["status"],
-        value=float(row["value"]),
-        bound=float(row["bound"]),
-        boxes=int(row["boxes"]),
-        seconds=float(row["seconds"]),
-        mapping=Mapping.from_dict(json.loads(row["mapping"])),
-    )
+    numbers = {name: float(row[name]) for name in ("value", "bound", "seconds")}
+    mapping = Mapping.from_dict(json.loads(row["mapping"]))
+    return Optimum(**row | numbers | {"boxes": int(row["boxes"]), "mapping": mapping})
 
 
 def write_optima(path: Path, entries: Iterable[Optimum]) -> None:

@@ -34,15 +34,8 @@ class LoopOrders:
         outer = self._structures.tiles[0, dims, boxes[:, OUTER_FIRST]]
         inner = np.minimum(self._structures.tiles[1, dims, boxes[:, INNER_FIRST]], outer)
         units = table.units(which)
-        reach = [outer * units[:, 0], inner * units[:, 1]]
-        bits = 1 << dims
-        return np.stack(
-            [
-                ((reach[0] < self._extents) * bits).sum(axis=1),
-                ((reach[1] < outer) * bits).sum(axis=1),
-            ],
-            axis=1,
-        )
+        steps = (outer * units[:, 0], self._extents), (inner * units[:, 1], outer)
+        return np.stack([((step < all_) * (1 << dims)).sum(axis=1) for step, all_ in steps], axis=1)
 
     def actions(self, which: IntArray, boxes: Boxes) -> Iterator[IntArray]:
         """Actions ``(n, P)`` of structures with all their different orders, some at a time."""

@@ -79,9 +79,7 @@ class Optimal(BaseSearcher):
         Raises:
             SearcherError: The cost model offers no bounds for this problem.
         """
-        from baselines.optimal.proving import (
-            can_prove,  # whoever asks for an answer needs no solver
-        )
+        from baselines.optimal.proving import can_prove  # whoever asks needs no solver
 
         self.check_depth(problem)
         reason = can_prove(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import add
@@ -118,6 +119,13 @@ class Proof:
     def gap(self) -> float:
         """How far above the optimum `value` may be, as a share; 0 where it is proven."""
         return 0.0 if self.proven else relative_gap(self.value, self.bound)
+
+
+def settled(value: float, bound: float) -> Status:
+    """What a proof is that nothing has cut short."""
+    if not math.isfinite(value):
+        return "empty"
+    return "optimal" if bound >= value else "within_gap"
 
 
 def relative_gap(value: float, bound: float) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,16 +14,14 @@ from baselines.optimal.proof import (
     ProofLimits,
     ProofProgress,
     ProveError,
-    Status,
+    settled,
 )
-from baselines.optimal.solver import Solver, Stop
+from baselines.optimal.solver import Solver
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
 from cost_models import Chain, ChainMapping, LowerBounds, Mapping
-
-if TYPE_CHECKING:
-    from maestro_env import Problem
+from maestro_env import Problem
 
 FIRST_SAMPLES = 3000
 """Samples of the search for a first value."""
@@ -126,14 +123,10 @@ def prove(
         solver.on_step = lambda: progress(solver.progress(elapsed()))
     _first_value(problem, solver, start)
     stop = solver.run()
+    status = settled(solver.value, solver.bound) if stop == "done" else stop
+    spent = elapsed()
     return Proof(
-        mapping=solver.mapping,
-        value=solver.value,
-        bound=solver.bound,
-        status=_status(solver, stop),
-        counts=solver.counts,
-        seconds=elapsed(),
-        tree=solver.tree,
+        solver.mapping, solver.value, solver.bound, status, solver.counts, spent, solver.tree
     )
 
 
@@ -151,14 +144,6 @@ def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> Non
         solver.take_part(solver.space.whole_filters())
     if problem.space.full:
         solver.take_part(solver.space.plain_allocations())
-
-
-def _status(solver: Solver, stop: Stop) -> Status:
-    if stop != "done":
-        return stop
-    if not np.isfinite(solver.value):
-        return "empty"
-    return "optimal" if solver.bound >= solver.value else "within_gap"
 
 
 def _check(gap: float, timeout: float | None, threads: int, max_memory: int | None) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from baselines.optimal.loop_orders import LoopOrders
 from baselines.optimal.proof import Counts, ProofProgress
 from baselines.optimal.structure_space import Boxes, StructureSpace
 from baselines.optimal.tree import Tree
-from cost_models import Mapping
+from cost_models import LowerBounds, Mapping
+from maestro_env import Problem
 from marl_common import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from cost_models import LowerBounds
-    from maestro_env import Problem
 
 Stop = Literal["done", "timeout", "memory"]
 
@@ -82,9 +79,6 @@ class Solver:
         # least bound of the roots that were not looked at yet
         self._unread = self.problem.bound or 0.0
         self._front = Front(0.0, 0.0)
-
-    def _sets(self, which: IntArray, boxes: Boxes) -> Sets:
-        return Sets(which, boxes, self._bounds_of_roots(which, boxes), which)
 
     def _bounds_of_roots(self, which: IntArray, boxes: Boxes) -> FloatArray:
         self.bounds.threads = self.threads
@@ -165,7 +159,7 @@ class Solver:
             if count >= SURE and time.perf_counter() >= self.deadline:
                 self._stop, self._ended = "timeout", True
                 return
-            sets = self._sets(which, boxes)
+            sets = Sets(which, boxes, self._bounds_of_roots(which, boxes), which)
             if count == 0:
                 others = self._bounds_of_roots(*self.space.some_roots(SAMPLED))
                 low = float(min(sets.bounds.min(), others.min()))

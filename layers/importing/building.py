@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from layers.dims import LayerKind
 from layers.graph_builder import GraphBuilder
 from layers.importing.errors import ContradictionError
 from layers.layer import Layer, LayerError
 from layers.network_graph import OUTSIDE
-from layers.transposed import axis_phases
+from layers.transposed import axis_phases, dense_layers
 
 Ints = Sequence[int]
 
@@ -85,14 +86,8 @@ def _two_axes(conv: Convolution) -> Convolution:
             f"a convolution over {axes} axes; expected one or two (a 3-D convolution is a 2-D one "
             "per slice and tap of the third axis)"
         )
-    return replace(
-        conv,
-        size=(1, *conv.size),
-        taps=(1, *conv.taps),
-        stride=(1, *conv.stride),
-        dilation=(1, *conv.dilation),
-        padding=((0, 0), *conv.padding),
-    )
+    rows: Any = {name: (1, *vars(conv)[name]) for name in ("size", "taps", "stride", "dilation")}
+    return replace(conv, padding=((0, 0), *conv.padding), **rows)
 
 
 def _kind(conv: Convolution) -> tuple[LayerKind, int, int, int]:
@@ -122,25 +117,12 @@ def transposed(given: Convolution, output: Ints) -> Iterator[Layer]:
     output = (1, *output) if len(given.size) == 1 else tuple(output)
     conv = _two_axes(given)
     kind, K, C, groups = _kind(conv)
-    axes = [
+    rows, columns = (
         axis_phases(output[axis], conv.taps[axis], conv.stride[axis], conv.padding[axis][0])
         for axis in (0, 1)
-    ]
-    many = len(axes[0]) * len(axes[1]) > 1
-    for row, (rows, row_taps) in enumerate(axes[0]):
-        for column, (columns, column_taps) in enumerate(axes[1]):
-            yield Layer(
-                f"{conv.name}.phase{row}{column}" if many else conv.name,
-                kind,
-                K=K,
-                C=C,
-                Y=rows + row_taps - 1,
-                X=columns + column_taps - 1,
-                R=row_taps,
-                S=column_taps,
-                N=conv.batch,
-                groups=groups,
-            )
+    )
+    sizes = {"K": K, "C": C, "N": conv.batch, "groups": groups}
+    return dense_layers(conv.name, kind, rows, columns, sizes)
 
 
 def matrix_product(name: str, left: Ints, right: Ints) -> Layer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from layers.graph_builder import GraphBuilder
 from layers.importing.building import add_attention, attention
@@ -42,16 +42,6 @@ class Linear:
     def layer(self, prefix: str, rows: int, batch: int = 1) -> Layer:
         """The product with `rows` rows of features, by each of `batch` matrices."""
         return Layer.gemm(prefix + self.name, M=rows, N=self.outputs, K=self.inputs, batch=batch)
-
-
-class BlockPart(Protocol):
-    """A part of a block."""
-
-    def weights(self) -> tuple[Linear, ...]:
-        """Its matrices."""
-
-    def draw(self, graph: GraphBuilder, prefix: str, run: ForwardPass, given: str) -> str:
-        """Its nodes in a forward pass over the tensor `given`; their names begin with `prefix`."""
 
 
 @dataclass(frozen=True)
@@ -332,6 +322,10 @@ class MixtureOfExperts:
             more = self.shared.draw(graph, f"{prefix}shared.", run, given)
             output = graph.add(f"{prefix}with_shared", output, more)
         return output
+
+
+BlockPart = GroupedAttention | LatentAttention | FeedForward | MixtureOfExperts
+"""A part of a block: it has matrices, and draws its nodes in a forward pass over a tensor."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from layers.importing.errors import ImportingError
 from layers.importing.forward_pass import TOKENS, ForwardPass
 from layers.importing.report import Imported
 from layers.layer import Layer, LayerError
-from marl_common import brief, suggest
+from marl_common import brief, one_of
 
 LARGEST_FILE = 1 << 24
 """Bytes of a config.json; those of the transformers library have some thousands."""
@@ -89,8 +89,7 @@ def from_config(
     kind = str(fields.get("model_type", ""))
     if kind not in CONFIGS:
         raise ImportingError(
-            f"{source}: model_type {brief(kind)} is not known; expected one of "
-            f"{', '.join(CONFIGS)}.{suggest(kind, CONFIGS)}"
+            f"{source}: model_type {brief(kind)} is not known; expected {one_of(CONFIGS, kind)}"
         )
     form = CONFIGS[kind]
     if run.cache and not issubclass(form, LanguageConfig):

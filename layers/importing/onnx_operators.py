@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from layers.importing.building import (
@@ -17,7 +18,7 @@ from layers.importing.building import (
 from layers.importing.errors import ContradictionError, ImportingError
 from layers.importing.report import RECURRENT, first_line
 from layers.layer import Layer, LayerError
-from marl_common import brief, suggest
+from marl_common import brief, one_of
 
 Shape = tuple[int, ...]
 MICROSOFT = "com.microsoft"
@@ -164,9 +165,9 @@ class Node:
 AUTO_PAD = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
-def _convolution(node: Node, data: int, weight: int, transpose: bool = False) -> Convolution:
+def _convolution(node: Node, weight: int, transpose: bool = False) -> Convolution:
     """What both kinds of convolution share."""
-    batch, channels, *size = node.shape(data, (3, 4, 5))
+    batch, channels, *size = node.shape(0, (3, 4, 5))
     first, second, *taps = node.shape(weight, (len(size) + 2,))
     axes = len(size)
     groups = node.whole("group", 1)
@@ -198,10 +199,7 @@ def _convolution(node: Node, data: int, weight: int, transpose: bool = False) ->
     )
     rule = node.text("auto_pad", "NOTSET")
     if rule not in AUTO_PAD:
-        raise ContradictionError(
-            f"auto_pad: got {brief(rule)}, expected one of {', '.join(AUTO_PAD)}."
-            f"{suggest(rule, AUTO_PAD)}"
-        )
+        raise ContradictionError(f"auto_pad: got {brief(rule)}, expected {one_of(AUTO_PAD, rule)}")
     if rule == "VALID":
         conv = replace(conv, padding=((0, 0),) * axes)
     if rule.startswith("SAME") and not transpose:
@@ -209,8 +207,8 @@ def _convolution(node: Node, data: int, weight: int, transpose: bool = False) ->
     return conv
 
 
-def _read_conv(node: Node, data: int = 0, weight: int = 1) -> list[Layer]:
-    return [convolution(_convolution(node, data, weight))]
+def _read_conv(node: Node, weight: int = 1) -> list[Layer]:
+    return [convolution(_convolution(node, weight))]
 
 
 def _same(conv: Convolution, upper: bool) -> Convolution:
@@ -226,12 +224,8 @@ def _same(conv: Convolution, upper: bool) -> Convolution:
     return replace(conv, padding=tuple(found))
 
 
-def _read_quantised_conv(node: Node) -> list[Layer]:
-    return _read_conv(node, 0, 3)
-
-
 def _read_transposed(node: Node) -> list[Layer]:
-    conv = _convolution(node, 0, 1, transpose=True)
+    conv = _convolution(node, 1, transpose=True)
     if node.has("output_shape") or node.text("auto_pad", "NOTSET").startswith("SAME"):
         raise LayerError("its padding follows from output_shape or auto_pad; export it with pads")
     return list(transposed(conv, node.output((len(conv.size) + 2,))[2:]))
@@ -253,10 +247,6 @@ def _matrix(node: Node, place: int) -> Shape:
     if not shape:
         raise ContradictionError(f"input {place}: got a single number, expected at least one axis")
     return shape
-
-
-def _read_quantised_product(node: Node) -> list[Layer]:
-    return _read_product(node, 3)
 
 
 def _read_fused_product(node: Node) -> list[Layer]:
@@ -348,12 +338,12 @@ def _read_multi_head(node: Node) -> list[Layer]:
 READERS: dict[str, Callable[[Node], list[Layer]]] = {
     "Conv": _read_conv,
     "ConvInteger": _read_conv,
-    "QLinearConv": _read_quantised_conv,
+    "QLinearConv": partial(_read_conv, weight=3),
     "ConvTranspose": _read_transposed,
     "Gemm": _read_gemm,
     "MatMul": _read_product,
     "MatMulInteger": _read_product,
-    "QLinearMatMul": _read_quantised_product,
+    "QLinearMatMul": partial(_read_product, second=3),
     "Einsum": _read_einsum,
     "Attention": _read_attention,
     f"{MICROSOFT}.Attention": _read_microsoft_attention,

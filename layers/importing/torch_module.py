@@ -191,10 +191,6 @@ def _name(node: Any) -> str:
     return next((path for path in reversed(paths) if path), "") or str(node.name)
 
 
-def _shape(argument: Any) -> tuple[int, ...]:
-    return tuple(int(n) for n in argument.meta["val"].shape)
-
-
 def _argument(node: Any, place: int, name: str, default: Any) -> Any:
     if len(node.args) > place:
         return node.args[place]
@@ -208,27 +204,8 @@ def _spread(value: Any, axes: int) -> tuple[int, ...]:
 
 
 def _read_conv(node: Any, name: str) -> list[Layer]:
-    return _convolution(node, name, _argument(node, 6, "groups", 1))
-
-
-def _convolution(node: Any, name: str, groups: int) -> list[Layer]:
-    data, weight = _shape(node.args[0]), _shape(node.args[1])
-    batch, channels, *size = data if len(data) == len(weight) else (1, *data)
-    axes = len(size)
-    stride = _spread(_argument(node, 3, "stride", 1), axes)
-    dilation = _spread(_argument(node, 5, "dilation", 1), axes)
-    rule = _argument(node, 4, "padding", 0)
-    if isinstance(rule, str):
-        padding = tuple(
-            _same(taps, d) if rule == "same" else (0, 0)
-            for taps, d in zip(weight[2:], dilation, strict=True)
-        )
-    else:
-        padding = tuple((p, p) for p in _spread(rule, axes))
-    given = Convolution(
-        name, batch, channels, weight[0], tuple(size), weight[2:], stride, dilation, padding, groups
-    )
-    return [convolution(given)]
+    groups, dilation = _argument(node, 6, "groups", 1), _argument(node, 5, "dilation", 1)
+    return [convolution(_convolution(node, name, groups, dilation))]
 
 
 def _same(taps: int, dilation: int) -> tuple[int, int]:
@@ -238,57 +215,62 @@ def _same(taps: int, dilation: int) -> tuple[int, int]:
 
 def _read_transposed(node: Any, name: str) -> list[Layer]:
     groups, dilation = _argument(node, 6, "groups", 1), _argument(node, 7, "dilation", 1)
-    return _transposed(node, name, groups, dilation)
+    return _transposed(_convolution(node, name, groups, dilation, transpose=True), node)
 
 
 def _read_either(node: Any, name: str) -> list[Layer]:
     """``aten.convolution``, whose arguments stand in another order."""
     dilation, is_transposed, _, groups = node.args[5:9]
-    if is_transposed:
-        return _transposed(node, name, groups, dilation)
-    return _convolution(node, name, groups)
+    given = _convolution(node, name, groups, dilation, transpose=is_transposed)
+    return _transposed(given, node) if is_transposed else [convolution(given)]
 
 
-def _transposed(node: Any, name: str, groups: int, dilation: Any) -> list[Layer]:
-    data, weight, output = _shape(node.args[0]), _shape(node.args[1]), _shape(node)
+def _convolution(
+    node: Any, name: str, groups: int, dilation: Any, transpose: bool = False
+) -> Convolution:
+    """What all convolutions share."""
+    data, weight = _size(node.args[0]), _size(node.args[1])
     batch, channels, *size = data if len(data) == len(weight) else (1, *data)
     axes = len(size)
+    dilation = _spread(dilation, axes)
+    rule = _argument(node, 4, "padding", 0)
+    if isinstance(rule, str):
+        padding = tuple(
+            _same(taps, d) if rule == "same" else (0, 0)
+            for taps, d in zip(weight[2:], dilation, strict=True)
+        )
+    else:
+        padding = tuple((p, p) for p in _spread(rule, axes))
+    filters = weight[1] * groups if transpose else weight[0]
     stride = _spread(_argument(node, 3, "stride", 1), axes)
-    before = _spread(_argument(node, 4, "padding", 0), axes)
-    given = Convolution(
-        name,
-        batch,
-        channels,
-        weight[1] * groups,
-        tuple(size),
-        weight[2:],
-        stride,
-        _spread(dilation, axes),
-        tuple((p, p) for p in before),
-        groups,
+    return Convolution(
+        name, batch, channels, filters, tuple(size), weight[2:], stride, dilation, padding, groups
     )
-    return list(transposed(given, output[-axes:]))
+
+
+def _transposed(given: Convolution, node: Any) -> list[Layer]:
+    return list(transposed(given, _size(node)[-len(given.size) :]))
 
 
 def _read_linear(node: Any, name: str) -> list[Layer]:
-    (*rows, k), (*n, _) = _shape(node.args[0]), _shape(node.args[1])
+    (*rows, k), (*n, _) = _size(node.args[0]), _size(node.args[1])
     return [Layer.gemm(name, M=math.prod(rows), N=math.prod(n), K=k)]
 
 
 def _read_product(node: Any, name: str) -> list[Layer]:
-    return [matrix_product(name, _shape(node.args[0]), _shape(node.args[1]))]
+    return [matrix_product(name, _size(node.args[0]), _size(node.args[1]))]
 
 
 def _read_added_product(node: Any, name: str) -> list[Layer]:
-    return [matrix_product(name, _shape(node.args[1]), _shape(node.args[2]))]
+    return [matrix_product(name, _size(node.args[1]), _size(node.args[2]))]
 
 
 def _read_einsum(node: Any, name: str) -> list[Layer]:
-    return [einstein_sum(name, node.args[0], [_shape(a) for a in node.args[1]])]
+    return [einstein_sum(name, node.args[0], [_size(a) for a in node.args[1]])]
 
 
 def _read_attention(node: Any, name: str) -> list[Layer]:
-    (*heads, rows, width), (*shared, columns, _), (*_, out) = (_shape(a) for a in node.args[:3])
+    (*heads, rows, width), (*shared, columns, _), (*_, out) = (_size(a) for a in node.args[:3])
     return attention(name, 1, math.prod(heads), rows, columns, width, out, math.prod(shared))
 
 

@@ -20,7 +20,7 @@ from layers.zoo.mobilenet import mobilenetv2
 from layers.zoo.resnet import resnet18, resnet50
 from layers.zoo.transformer import bert_base, gpt2
 from layers.zoo.vgg import vgg16
-from marl_common import suggest
+from marl_common import one_of, suggest
 
 if TYPE_CHECKING:
     from layers.importing import LanguageModel
@@ -74,10 +74,7 @@ def network_graph(name: str) -> NetworkGraph:
     """
     plain, colon, settings = name.partition(":")
     if not is_network(name):
-        raise LayerError(
-            f"network {name!r} is not known; expected one of {', '.join(networks())}."
-            f"{suggest(plain, networks())}"
-        )
+        raise LayerError(f"network {name!r} is not known; expected {one_of(networks(), plain)}")
     if plain in language_models.CONFIGS:
         return language_models.graph(plain, settings if colon else None)
     if colon:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import Self, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 from rich.progress import TimeRemainingColumn as Remaining
 from rich.table import Column
 from rich.text import Text
 
 from marl_common import printable
-from marl_runs.runner.progress import Rate, SilentReporter, standing, standing_parts, summary
-
-if TYPE_CHECKING:
-    from rich.console import ConsoleOptions, RenderResult
-    from rich.progress import TaskID
-
-    from marl_runs.runner.context import Ended, Progress
-    from marl_runs.runner.experiment import Experiment
+from marl_runs.runner.context import Ended, Progress
+from marl_runs.runner.experiment import Experiment
+from marl_runs.runner.progress import Rate, Reporter, standing, standing_parts, summary
 
 WIDE = 110
 """Columns of a terminal that has room for bars."""
@@ -30,7 +25,25 @@ LIVE_S = 0.1
 """Seconds between two updates of one line."""
 
 
-class BarReporter(SilentReporter):
+class _TerminalReporter(Reporter):
+    """Shows a display of rich's while it is open, and sentences above it."""
+
+    def __init__(self, display: Bars | Live) -> None:
+        self._display = display
+
+    def __enter__(self) -> Self:
+        self._display.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._display.stop()
+
+    def note(self, text: str) -> None:
+        """See :class:`Reporter`."""
+        self._display.console.print(printable(text), markup=False, highlight=False)
+
+
+class BarReporter(_TerminalReporter):
     """A bar for all runs and one for each that is running, with its best so far and its rate."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -45,16 +58,10 @@ class BarReporter(SilentReporter):
             columns[1:1] = [BarColumn(bar_width=24, table_column=whole)]
             columns[3:3] = [TimeElapsedColumn(table_column=whole)]
         self._bars = Bars(*columns, console=console, transient=True)
+        super().__init__(self._bars)
         self._all: TaskID | None = None
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, float] = {}
-
-    def __enter__(self) -> BarReporter:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
 
     def total(self, runs: int) -> None:
         """See :class:`Reporter`."""
@@ -88,10 +95,6 @@ class BarReporter(SilentReporter):
             self._advance()
         self.note(summary(experiment, ended))
 
-    def note(self, text: str) -> None:
-        """See :class:`Reporter`."""
-        self._bars.console.print(printable(text), markup=False, highlight=False)
-
     def _advance(self) -> None:
         if self._all is not None:
             self._bars.advance(self._all)
@@ -100,21 +103,15 @@ class BarReporter(SilentReporter):
             self._bars.update(self._all, text=text)
 
 
-class LoneReporter(SilentReporter):
+class LoneReporter(_TerminalReporter):
     """One line on the one experiment that is running."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._console = Console(file=stream, highlight=False)
-        self._live = Live(console=self._console, transient=True, auto_refresh=False)
+        console = Console(file=stream, highlight=False)
+        self._live = Live(console=console, transient=True, auto_refresh=False)
+        super().__init__(self._live)
         self._rate = Rate()
         self._last = 0.0
-
-    def __enter__(self) -> LoneReporter:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
 
     def started(self, experiment: Experiment) -> None:
         """See :class:`Reporter`."""
@@ -136,10 +133,6 @@ class LoneReporter(SilentReporter):
         """See :class:`Reporter`."""
         if ended.outcome == "failed":
             self.note(summary(experiment, ended))
-
-    def note(self, text: str) -> None:
-        """See :class:`Reporter`."""
-        self._console.print(printable(text), markup=False, highlight=False)
 
 
 class _OneLine:

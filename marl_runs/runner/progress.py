@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import Self, TextIO
 
 from marl_common import printable
 from marl_runs.runner.context import Ended, Progress
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from marl_runs.runner.experiment import Experiment
+from marl_runs.runner.experiment import Experiment
 
 LINE_S = 30.0
 """Without a terminal, a line about what is running is written this often [s]."""
@@ -22,17 +18,17 @@ LEAST_SHARE = 5e-4
 """A share of infeasible samples that is less reads as 0.0 %."""
 
 
-class Reporter(Protocol):
-    """Tells the person how it goes; used as a context manager."""
+class Reporter:
+    """Tells the person how it goes; used as a context manager.
 
-    def __enter__(self) -> Reporter: ...
+    A subclass has the methods of what it tells; the others say nothing.
+    """
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
     def total(self, runs: int) -> None:
         """How many runs there are in all."""
@@ -53,35 +49,11 @@ class Reporter(Protocol):
         """A sentence for the person."""
 
 
-class SilentReporter:
+class SilentReporter(Reporter):
     """Says nothing."""
 
-    def __enter__(self) -> SilentReporter:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def total(self, runs: int) -> None:
-        """See :class:`Reporter`."""
-
-    def skipped(self, experiment: Experiment, why: str) -> None:
-        """See :class:`Reporter`."""
-
-    def started(self, experiment: Experiment) -> None:
-        """See :class:`Reporter`."""
-
-    def moved(self, experiment: Experiment, progress: Progress) -> None:
-        """See :class:`Reporter`."""
-
-    def ended(self, experiment: Experiment, ended: Ended) -> None:
-        """See :class:`Reporter`."""
-
-    def note(self, text: str) -> None:
-        """See :class:`Reporter`."""
-
-
-class LineReporter(SilentReporter):
+class LineReporter(Reporter):
     """One line for each run that ended, and now and then one for what is running."""
 
     def __init__(self, stream: TextIO) -> None:

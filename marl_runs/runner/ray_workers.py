@@ -26,28 +26,25 @@ def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
         RayConnectionError: No cluster takes us in at `address`.
     """
     with ray_session(address, workers or 1) as ray:
-        _loop(ray, desk, workers or max(1, int(ray.cluster_resources().get("CPU", 1))))
-
-
-def _loop(ray: Any, desk: Desk, workers: int) -> None:
-    # A lost task is given back to the desk instead of to Ray's own retries, because the samples
-    # it had already sent must be dropped first.
-    task = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": ONE_THREAD})(_stream)
-    active: dict[Any, Job] = {}
-    while True:
-        while not desk.stopping and len(active) < workers and (job := desk.next_job()) is not None:
-            active[task.options(num_returns="streaming").remote(job)] = job
-        if not active:
-            if desk.stopping or not desk.unsettled:
-                return
-            time.sleep(POLL_S)
-            continue
-        ready, _ = ray.wait(list(active), num_returns=1, timeout=POLL_S)
-        for generator in ready:
-            if not _take_in(ray, desk, generator, active[generator]):
-                del active[generator]
-        if desk.stopping:
-            _cancel(ray, desk, active)
+        workers = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        # A lost task is given back to the desk instead of to Ray's own retries, because the samples
+        # it had already sent must be dropped first.
+        task = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": ONE_THREAD})(_stream)
+        active: dict[Any, Job] = {}
+        while True:
+            while not desk.stopping and len(active) < workers and (job := desk.next_job()):
+                active[task.options(num_returns="streaming").remote(job)] = job
+            if not active:
+                if desk.stopping or not desk.unsettled:
+                    return
+                time.sleep(POLL_S)
+                continue
+            ready, _ = ray.wait(list(active), num_returns=1, timeout=POLL_S)
+            for generator in ready:
+                if not _take_in(ray, desk, generator, active[generator]):
+                    del active[generator]
+            if desk.stopping:
+                _cancel(ray, desk, active)
 
 
 def _take_in(ray: Any, desk: Desk, generator: Any, job: Job) -> bool:

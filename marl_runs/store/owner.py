@@ -68,7 +68,7 @@ def _alive(pid: int) -> bool:
         return False
     except OSError:
         return True  # it exists, but belongs to another user
-    return _state(pid) != "Z"
+    return _fields(pid)[:1] != ["Z"]
 
 
 def _fields(pid: int) -> list[str]:
@@ -78,11 +78,6 @@ def _fields(pid: int) -> list[str]:
     except OSError:
         return []
     return text.rpartition(")")[2].split()
-
-
-def _state(pid: int) -> str | None:
-    fields = _fields(pid)
-    return fields[0] if fields else None
 
 
 def _birth(pid: int) -> str | None:

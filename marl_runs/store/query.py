@@ -165,8 +165,9 @@ class Reader:
         Raises:
             StoreError: No run, or more than one, fits.
         """
+        query = select(RunRow.id, RunRow.key)
         with self._reading() as connection:
-            keys = {row.id: str(row.key) for row in connection.execute(_KEYS)}
+            keys = {row.id: str(row.key) for row in connection.execute(query)}
         by_number = [number for number in keys if str(number) == str(text)]
         # A mistyped number must never name a run whose key happens to begin like it.
         start = str(text) if len(str(text)) >= KEY_START else None
@@ -183,7 +184,7 @@ class Reader:
 
     def chunks(self, run_id: int) -> Iterator[Chunk]:
         """The compressed samples of a run, in order."""
-        columns = [getattr(SampleRow, name) for name in _CHUNK_COLUMNS]
+        columns = [getattr(SampleRow, name) for name in CHUNK_COLUMNS]
         query = select(*columns).where(SampleRow.run_id == run_id).order_by(SampleRow.start)
         with self._reading() as connection:
             for row in connection.execute(query):
@@ -232,8 +233,7 @@ class Reader:
         return os.path.getsize(database)
 
 
-_CHUNK_COLUMNS = ("start", "count", "width", "dtype", "actions", "objective")
-_KEYS = select(RunRow.id, RunRow.key)
+CHUNK_COLUMNS = ("start", "count", "width", "dtype", "actions", "objective")
 
 
 def _stored(row: Row[Any]) -> StoredRun | DamagedRun:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, Update, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from marl_runs.json_values import number, plain
@@ -17,6 +17,7 @@ from marl_runs.store.blobs import Chunk
 from marl_runs.store.engine import open_engine, sqlite_path
 from marl_runs.store.errors import ClaimLostError
 from marl_runs.store.owner import is_gone, new_owner, retire
+from marl_runs.store.query import CHUNK_COLUMNS
 from marl_runs.store.records import Claim, ClaimState, Ending, RunIdentity, RunStatus, folder_name
 from marl_runs.store.schema import MetricRow, RunRow, SampleRow
 from marl_runs.store.writer import Writer
@@ -98,9 +99,7 @@ class Store(Writer):
         if found is None:
             unlike = self._unlike(connection, run)
             made = connection.execute(
-                insert(RunRow).values(
-                    key=run.key, created=now, attempt=1, **_definition(run), **self._opening(now)
-                )
+                insert(RunRow).values(created=now, attempt=1, **vars(run), **self._opening(now))
             )
             assert made.inserted_primary_key is not None
             return Claim(ClaimState.CLAIMED, int(made.inserted_primary_key[0]), unlike=unlike)
@@ -113,7 +112,7 @@ class Store(Writer):
         connection.execute(
             update(RunRow)
             .where(RunRow.id == found.id)
-            .values(attempt=attempt, **_definition(run), **self._opening(now))
+            .values(attempt=attempt, **vars(run), **self._opening(now))
         )
         return Claim(ClaimState.CLAIMED, found.id, attempt)
 
@@ -143,16 +142,9 @@ class Store(Writer):
             "owner": self.owner,
             "heartbeat": now,
             "started": now,
-            "ended": None,
-            "error": None,
-            "result": None,
             "samples": 0,
-            "best_value": None,
-            "wall_s": None,
-            "cpu_s": None,
-            "command": made.command,
-            "versions": made.versions,
-            "git_revision": made.git_revision,
+            **dict.fromkeys(("ended", "error", "result", "best_value", "wall_s", "cpu_s")),
+            **vars(made),
         }
 
     @staticmethod
@@ -161,49 +153,41 @@ class Store(Writer):
         if not keep_metrics:
             connection.execute(delete(MetricRow).where(MetricRow.run_id == run_id))
 
-    def restart(self, run_id: int, *, keep_metrics: bool = False) -> None:
-        """Begin a claimed run anew after its worker was lost: nothing is counted twice."""
+    def _write_to(self, run_id: int, action: Callable[[Connection, Update], object]) -> None:
+        """Change a run that is claimed here: `action` gets an update of its row to begin with."""
 
         def write(connection: Connection) -> None:
             self._check_owner(connection, run_id)
-            self._clear(connection, run_id, keep_metrics)
-            connection.execute(
-                update(RunRow)
-                .where(RunRow.id == run_id)
-                .values(attempt=RunRow.attempt + 1, samples=0, best_value=None)
-            )
+            action(connection, update(RunRow).where(RunRow.id == run_id))
 
         self.write(write)
+
+    def restart(self, run_id: int, *, keep_metrics: bool = False) -> None:
+        """Begin a claimed run anew after its worker was lost: nothing is counted twice."""
+
+        def write(connection: Connection, row: Update) -> None:
+            self._clear(connection, run_id, keep_metrics)
+            connection.execute(row.values(attempt=RunRow.attempt + 1, samples=0, best_value=None))
+
+        self._write_to(run_id, write)
 
     def append(self, run_id: int, chunk: Chunk) -> None:
         """Add samples to a claimed run."""
 
-        def write(connection: Connection) -> None:
-            self._check_owner(connection, run_id)
-            connection.execute(
-                insert(SampleRow).values(
-                    run_id=run_id,
-                    start=chunk.start,
-                    count=chunk.count,
-                    width=chunk.width,
-                    dtype=chunk.dtype,
-                    actions=chunk.actions,
-                    objective=chunk.objective,
-                )
-            )
-            row = update(RunRow).where(RunRow.id == run_id)
+        def write(connection: Connection, row: Update) -> None:
+            columns = {name: getattr(chunk, name) for name in CHUNK_COLUMNS}
+            connection.execute(insert(SampleRow).values(run_id=run_id, **columns))
             connection.execute(row.values(samples=RunRow.samples + chunk.count))
             if chunk.best is not None:
                 worse = or_(RunRow.best_value.is_(None), RunRow.best_value > chunk.best)
                 connection.execute(row.where(worse).values(best_value=chunk.best))
 
-        self.write(write)
+        self._write_to(run_id, write)
 
     def add_metrics(self, run_id: int, rows: Sequence[tuple[str, int, float]]) -> None:
         """Add metrics ``(name, step, value)``; a repeated step replaces the older value."""
 
-        def write(connection: Connection) -> None:
-            self._check_owner(connection, run_id)
+        def write(connection: Connection, _row: Update) -> None:
             latest = {(name, step): value for name, step, value in rows}
             for name, step in latest:
                 connection.execute(
@@ -220,52 +204,27 @@ class Store(Writer):
             )
 
         if rows:
-            self.write(write)
+            self._write_to(run_id, write)
 
     def rewind(self, run_id: int, step: int) -> None:
         """Drop the metrics after `step`: the run continues from a checkpoint taken there."""
-
-        def write(connection: Connection) -> None:
-            self._check_owner(connection, run_id)
-            connection.execute(
-                delete(MetricRow).where(MetricRow.run_id == run_id, MetricRow.step > step)
-            )
-
-        self.write(write)
+        later = delete(MetricRow).where(MetricRow.run_id == run_id, MetricRow.step > step)
+        self._write_to(run_id, lambda connection, _: connection.execute(later))
 
     def end(self, run_id: int, ending: Ending) -> None:
         """Close a claimed run."""
-
-        def write(connection: Connection) -> None:
-            self._check_owner(connection, run_id)
-            connection.execute(
-                update(RunRow)
-                .where(RunRow.id == run_id)
-                .values(
-                    status=ending.status,
-                    ended=time.time(),
-                    samples=ending.samples,
-                    best_value=number(ending.best_value),
-                    wall_s=ending.wall_s,
-                    cpu_s=ending.cpu_s,
-                    result=None if ending.result is None else plain(ending.result),
-                    error=ending.error,
-                )
-            )
-
-        self.write(write)
+        columns = vars(ending) | {
+            "ended": time.time(),
+            "best_value": number(ending.best_value),
+            "result": None if ending.result is None else plain(ending.result),
+        }
+        self._write_to(run_id, lambda connection, row: connection.execute(row.values(columns)))
 
     def beat(self) -> None:
         """Tell other machines that the runs of this process are still being worked on."""
-
-        def write(connection: Connection) -> None:
-            connection.execute(
-                update(RunRow)
-                .where(RunRow.owner == self.owner, RunRow.status == RunStatus.RUNNING)
-                .values(heartbeat=time.time())
-            )
-
-        self.write(write)
+        own = (RunRow.owner == self.owner, RunRow.status == RunStatus.RUNNING)
+        beat = update(RunRow).where(*own).values(heartbeat=time.time())
+        self.write(lambda connection: connection.execute(beat))
 
     def remove(self, run_ids: Sequence[int]) -> int:
         """Delete runs with all they recorded and left; returns how many were there."""
@@ -289,14 +248,3 @@ class Store(Writer):
         ).first()
         if row is None or row.owner != self.owner or row.status != RunStatus.RUNNING:
             raise ClaimLostError(f"run {run_id}: another process took it over or removed it")
-
-
-def _definition(run: RunIdentity) -> dict[str, Any]:
-    """Columns that say what a run is."""
-    return {
-        "kind": run.kind,
-        "name": run.name,
-        "seed": run.seed,
-        "budget": run.budget,
-        "spec": run.spec,
-    }

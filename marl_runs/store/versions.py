@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, select, text
+from sqlalchemy import Connection, Engine, insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
-from sqlalchemy.orm import Session
 
 from marl_runs.store.errors import StoreError
 from marl_runs.store.schema import SCHEMA_VERSION, Base, MetaRow, VersionRow
@@ -61,12 +60,9 @@ def _create(engine: Engine) -> None:
         with engine.connect().execution_options(write=True) as connection, connection.begin():
             if _version(connection) is None:
                 Base.metadata.create_all(connection)
-                with Session(connection) as session:
-                    version = str(SCHEMA_VERSION)
-                    session.add(VersionRow(version_num=version))
-                    session.add(MetaRow(name="schema_version", value=version))
-                    session.flush()
-                    session.commit()
+                version = str(SCHEMA_VERSION)
+                connection.execute(insert(VersionRow).values(version_num=version))
+                connection.execute(insert(MetaRow).values(name="schema_version", value=version))
     except IntegrityError:
         pass  # the other process was faster
 

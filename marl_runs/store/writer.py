@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -27,7 +26,10 @@ class Writer(Reader):
         """Do `action` in one transaction; again when the database was locked or went away."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                with self._transaction() as connection:
+                with (
+                    self.engine.connect().execution_options(write=True) as connection,
+                    connection.begin(),
+                ):
                     return action(connection)
             except OperationalError as error:
                 hopeless = any(word in str(error.orig) for word in HOPELESS)
@@ -39,14 +41,6 @@ class Writer(Reader):
             except DBAPIError as error:
                 raise _failure(error) from error
         raise AssertionError("unreachable")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        with (
-            self.engine.connect().execution_options(write=True) as connection,
-            connection.begin(),
-        ):
-            yield connection
 
 
 def _failure(error: DBAPIError) -> Exception:
