@@ -184,10 +184,8 @@ def run_cost(
     """
     layers = layer_costs(config, shape, widths or NetworkWidths.of(config))
     updates, moves = count_updates(config, shape, steps)
-    training = summed(
-        _times(cost.update(), updates).plus(_times(cost.topology(config), moves))
-        for cost in layers.values()
-    )
+    each = (cost.update() * updates + cost.topology(config) * moves for cost in layers.values())
+    training = sum(each, FlopColumns())
     return RunCost(sum(c.kept for c in layers.values()), training, inference_cost(layers, shape))
 
 
@@ -196,10 +194,10 @@ def inference_cost(layers: Mapping[str, LayerCost], shape: TaskShape) -> FlopCol
     acting = {name: cost for name, cost in layers.items() if name.startswith("agents.")}
     shared = len({name.split(".")[2] for name in acting}) == 1
     rows = shape.n_agents if shared else 1
-    return summed(
-        FlopColumns(Flops(2 * cost.kept * rows), Flops(2 * cost.multiplied * rows))
-        for cost in acting.values()
+    each = (
+        FlopColumns(Flops(2 * cost.kept), Flops(2 * cost.multiplied)) for cost in acting.values()
     )
+    return sum(each, FlopColumns()) * rows
 
 
 def layer_costs(
@@ -238,15 +236,3 @@ def _allocation(config: MastConfig, layers: Mapping[str, NetLayer]) -> dict[str,
 def sparse_counterpart(config: MastConfig) -> MastConfig:
     """The sparse configuration whose training a tiny one's must cost."""
     return replace(config, arm="mast", without=(), growth=None)
-
-
-def summed(columns: Any) -> FlopColumns:
-    """All of them added up."""
-    total = FlopColumns(Flops(), Flops())
-    for one in columns:
-        total = total.plus(one)
-    return total
-
-
-def _times(columns: FlopColumns, count: int) -> FlopColumns:
-    return FlopColumns(columns.theoretical * count, columns.executed * count)
