@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from mast.agents import AgentKind
 from mast.episodes import TaskShape
 from sparse_training import FusedLayers, SparseLinear
 
@@ -108,13 +109,6 @@ class GruNet(torch.nn.Module):
         return candidate + gates[h:] * (state - candidate)
 
 
-class BuildsNet(Protocol):
-    """A kind of agent, see :class:`mast.agents.AgentKind`."""
-
-    def build(self, inputs: int, hidden: tuple[int, int], actions: int, make: MakeLayer) -> Any:
-        """A network of one agent, an :class:`AgentNet`."""
-
-
 class TeamAgents(torch.nn.Module):
     """All agents of a team: one network for all, or one each.
 
@@ -127,7 +121,7 @@ class TeamAgents(torch.nn.Module):
     """
 
     def __init__(
-        self, kind: BuildsNet, shape: TaskShape, hidden: tuple[int, int], share: bool,
+        self, kind: AgentKind, shape: TaskShape, hidden: tuple[int, int], share: bool,
         make: MakeLayer,
     ) -> None:  # fmt: skip
         super().__init__()
