@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from marl_common import not_known
+from marl_common import check_name
 from marl_runs import in_fresh_process
 from mpe_marl.asked import Effort, OnceEffort
 from mpe_marl.clock import UPDATE_PHASES
@@ -33,16 +33,10 @@ def variant(config: TrainConfig, name: str) -> TrainConfig:
     Raises:
         MpeError: No such variant.
     """
-    if name not in VARIANTS:
-        raise MpeError(not_known("variant", name, VARIANTS))
+    check_name("variant", name, VARIANTS, MpeError)
     engine, layout, law, mode = VARIANTS[name]
     learner = replace(config.learner, mode=mode)
     return replace(config, engine=engine, layout=layout, law=law, learner=learner)
-
-
-def measure(config: TrainConfig, how: Effort) -> dict[str, Any]:
-    """Profile one configuration in a new interpreter, as JSON values."""
-    return in_fresh_process(profiled, config, how)
 
 
 def profiled(config: TrainConfig, how: OnceEffort) -> dict[str, Any]:
@@ -68,7 +62,7 @@ def take_turns(config: TrainConfig, names: Sequence[str], how: Effort) -> list[d
         One profile a variant: each phase, and a whole cycle, at its fastest of all rounds.
     """
     configs = [variant(config, name) for name in names]
-    rounds = [[measure(c, how) for c in configs] for _ in range(how.rounds)]
+    rounds = [[in_fresh_process(profiled, c, how) for c in configs] for _ in range(how.rounds)]
     pairs = zip(names, zip(*rounds, strict=True), strict=True)
     return [{"variant": name, **_fastest(found)} for name, found in pairs]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from marl_common import working_folder_modules
-from sparse_training.errors import SparseTrainingError, unknown_name
+from marl_common import not_known, working_folder_modules
+from sparse_training.errors import SparseTrainingError
 
 Part = TypeVar("Part")
 PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -55,7 +55,8 @@ class NamedParts(Mapping[str, Callable[..., Part]], Generic[Part]):
             name = f"{name}:{numbers.pop(0)}"
             maker = self._imported(name)
         if maker is None:
-            raise unknown_name(self._what, text, [*self._members, "module:Class"])
+            known = [*self._members, "module:Class"]
+            raise SparseTrainingError(not_known(self._what, text, known))
         try:
             return maker(*map(_number, numbers))  # type: ignore[no-any-return]
         except (TypeError, ValueError) as error:

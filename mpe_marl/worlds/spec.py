@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import at_least, not_known
+from marl_common import at_least, check_name
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds.moves import ACT_DIM
 from mpe_marl.worlds.role_spec import ROLE_SCENARIOS, RoleSpec, cast
@@ -181,10 +181,8 @@ def make_spec(
     Raises:
         MpeError: An unknown scenario or velocity order, or a size that the scenario has not.
     """
-    if scenario not in SCENARIOS:
-        raise MpeError(not_known("world", scenario, SCENARIOS))
-    if velocity_order not in VELOCITY_ORDERS:
-        raise MpeError(not_known("velocity order", velocity_order, VELOCITY_ORDERS))
+    check_name("world", scenario, SCENARIOS, MpeError)
+    check_name("velocity order", velocity_order, VELOCITY_ORDERS, MpeError)
     at_least("episode_length", episode_length, 1, MpeError)
     if scenario in ROLE_SCENARIOS:
         for name, given in (("n_prey", n_prey), ("n_landmarks", n_landmarks)):
