@@ -14,7 +14,7 @@ from mpe_marl.learners.base import losses_of, report_errors
 from mpe_marl.learners.fold import Fold
 from mpe_marl.learners.products import product
 from mpe_marl.learners.stacked import StackedLearner, critic_loss
-from mpe_marl.replay import Replay
+from mpe_marl.replay import Replay, ReplayBatch
 
 
 class SharedLearner(StackedLearner):
@@ -62,18 +62,6 @@ class SharedLearner(StackedLearner):
                 self.follow()
         n = self.schema.n_agents
         return losses_of(loss.detach() / n, p_loss / n, target.mean())
-
-    def _columns(self, batch: Any) -> dict[str, Tensor]:
-        """The batch's columns ``(B, ...)`` as tensors."""
-        drawn = batch.joined()
-        names = ("obs", "actions", "rewards", "next_obs", "done", "weights", "obs_actions",
-                 "states", "next_states")  # fmt: skip
-        arrays = {name: getattr(drawn, name) for name in names}
-        data = {k: self.tensor(a) for k, a in arrays.items() if a is not None and a.size}
-        if "obs" in data and "obs_actions" not in data:
-            parts = [data["obs"].flatten(1), data["actions"].flatten(1)]
-            data["obs_actions"] = torch.cat(parts, dim=1)
-        return data
 
     def _shared_target(self, data: dict[str, Tensor]) -> Tensor:
         """``(N, B)`` targets of all agents."""
@@ -148,7 +136,7 @@ class FoldedLearner(SharedLearner):
             )
         self._fold = Fold(self.schema.spec, self.device)
 
-    def _columns(self, batch: Any) -> dict[str, Tensor]:
+    def _columns(self, batch: ReplayBatch) -> dict[str, Tensor]:
         if batch.states is None:
             raise MpeError("update mode 'folded' needs states; use replay layout 'state'.")
         return super()._columns(batch)

@@ -14,6 +14,8 @@ from mpe_marl.learners.values import value_of
 from mpe_marl.replay import Replay, ReplayBatch
 
 _GROUP_BYTES = 256 * 2**20  # of mini-batches held at once
+COLUMNS = ("obs", "actions", "rewards", "next_obs", "done", "weights", "obs_actions", "states",
+           "next_states")  # fmt: skip
 
 
 class StackedLearner(Learner[Replay]):
@@ -69,17 +71,19 @@ class StackedLearner(Learner[Replay]):
 
     def _data(self, batch: ReplayBatch, count: int, size: int) -> dict[str, Tensor]:
         """Columns ``(G, B, ...)`` for a group of ``G`` trainers; a shared batch is expanded."""
+        return {
+            name: column.unflatten(0, (-1, size)).expand(count, *[-1] * column.dim())
+            for name, column in self._columns(batch).items()
+        }
+
+    def _columns(self, batch: ReplayBatch) -> dict[str, Tensor]:
+        """The batch's columns ``(B, ...)`` as tensors."""
         drawn = batch.joined()
-        data: dict[str, Tensor] = {}
-        for name in ("obs", "actions", "rewards", "next_obs", "done", "weights", "obs_actions"):
-            array = getattr(drawn, name)
-            if array is not None:
-                column = self.tensor(array)
-                column = column.view(-1, size, *column.shape[1:])
-                data[name] = column.expand(count, *column.shape[1:])
-        if "obs_actions" not in data:
-            parts = [data["obs"].flatten(2), data["actions"].flatten(2)]
-            data["obs_actions"] = torch.cat(parts, dim=2)
+        arrays = {name: getattr(drawn, name) for name in COLUMNS}
+        data = {k: self.tensor(a) for k, a in arrays.items() if a is not None and a.size}
+        if "obs" in data and "obs_actions" not in data:
+            parts = [data["obs"].flatten(1), data["actions"].flatten(1)]
+            data["obs_actions"] = torch.cat(parts, dim=1)
         return data
 
     def _next_actions(self, after: Tensor) -> tuple[Tensor, Tensor]:
