@@ -11,7 +11,8 @@ from torch.compiler import is_compiling, is_exporting
 from torch.nn.functional import linear
 
 from sparse_training.errors import SparseTrainingError, check_name
-from sparse_training.kernels.index import VECTORS, index_of
+from sparse_training.kernels.index import index_of
+from sparse_training.kernels.vectors import VECTORS
 from sparse_training.operators import OPERATOR, ProductPlan, multiply, plan_of, product
 from sparse_training.structure import Shape, Structure
 from sparse_training.values import Form, moved, scatter
