@@ -210,7 +210,7 @@ def layer_costs(
     units = _allocation(config, layers) if arm.sparse else {}
     costs = {}
     for name, layer in layers.items():
-        size = layer.in_features * layer.out_features
+        size = layer.weight_count
         each = BLOCK_WEIGHTS if arm.kind.unit == "block4" else 1
         kept = min(size, each * units[name]) if name in units else size
         packed = name in units and config.backend == "compiled"

@@ -83,7 +83,7 @@ def layer_flops(
         topology: Whether the pass is followed by a topology step that needs dense gradients.
     """
     structure = layer.structure
-    size = layer.in_features * layer.out_features
+    size = layer.weight_count
     kept = size if structure is None else structure.weights
     theoretical = linear_flops(kept, rows, reads_data=reads_data)
     executed = linear_flops(multiplied(layer), rows, reads_data=reads_data)
@@ -97,6 +97,6 @@ def layer_flops(
 def multiplied(layer: SparseLinear) -> int:
     """Weights that a product of the layer multiplies, zeros and edges of blocks too."""
     if layer.structure is None or not layer.packed:
-        return layer.in_features * layer.out_features
+        return layer.weight_count
     each = BLOCK * BLOCK if layer.structure.unit == "block4" else 1
     return each * len(layer.structure.kept)

@@ -277,7 +277,7 @@ class Sparsifier:
 
     def sparsity(self) -> float:
         """Share of the weights of all layers that is left out."""
-        total = sum(layer.in_features * layer.out_features for layer in self.layers.values())
+        total = sum(layer.weight_count for layer in self.layers.values())
         return 1 - sum(self.counts().values()) / total
 
     def masks(self) -> dict[str, BoolArray]:

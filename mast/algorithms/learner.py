@@ -140,7 +140,7 @@ class ValueLearner:
         if self.sparsifier is None:
             return 0.0
         kept = self.sparsifier.counts()
-        whole = {n: layer.in_features * layer.out_features for n, layer in self.layers.items()}
+        whole = {name: layer.weight_count for name, layer in self.layers.items()}
         return 1.0 - sum((whole | kept).values()) / sum(whole.values())
 
     def copy_targets(self) -> None:
