@@ -44,7 +44,8 @@ class Curve:
 
     def along(self, by: str) -> FloatArray:
         """What has been used at each point, see :data:`BY`."""
-        return {"flops": self.flops, "seconds": self.seconds, "tokens": self.tokens}[by]
+        used: FloatArray = getattr(self, by)
+        return used
 
     def at(self, used: float, by: str) -> float:
         """Bits per byte when so much was used, between two points by a straight line."""
