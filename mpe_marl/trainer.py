@@ -197,17 +197,15 @@ class Trainer:
 
     def state_dict(self) -> dict[str, Any]:
         """The whole run: ``learner`` as tensors, the rest (``run``) as arrays."""
-        return {"learner": self.learner.state_dict(), "run": self._tables()}
-
-    def _tables(self) -> dict[str, NDArray[Any]]:
         h = self.history
-        return {
+        tables = {
             "rewards": np.array(h.rewards),
             "counts": np.array([h.updates, h.samples, self._due], dtype=np.int64),
             "returns": self._returns,
             **{f"env.{k}": v for k, v in self.env.state_dict().items()},
             **{f"replay.{k}": v for k, v in self.store.state_dict().items()},
         }
+        return {"learner": self.learner.state_dict(), "run": tables}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take back what :meth:`state_dict` gave."""

@@ -75,11 +75,6 @@ class Learner(Generic[StoreT]):
         """Each agent's policy, ``(N, ...)`` layers."""
         return self.actors.online
 
-    @property
-    def noisy(self) -> bool:
-        """Whether updates draw noise."""
-        return self.head.noisy
-
     def update(self, replay: StoreT, clock: Clock) -> dict[str, float]:
         """Train every agent once on draws from the store.
 

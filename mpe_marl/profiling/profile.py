@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpe_marl.clock import PHASES, UPDATE_PHASES, Clock
+from mpe_marl.clock import PHASES, Clock
 from mpe_marl.profiling import counters, peaks
 from mpe_marl.profiling.addresses import lines_of
 from mpe_marl.profiling.peaks import Timer
@@ -161,8 +161,3 @@ def _count(trainer: Trainer, draws: int) -> tuple[dict[str, int], str]:
         for name, count in simulator.run(lines_of(replay.layout, rows)).items():
             totals[name] = totals.get(name, 0) + count
     return totals, "simulated"
-
-
-def update_ms(profile: Profile) -> float:
-    """Milliseconds of update-all-trainers in a cycle."""
-    return sum(profile.phase_ms[p] for p in UPDATE_PHASES)
