@@ -10,28 +10,12 @@ from mast.agents import AGENTS
 from mast.config import MastConfig
 from mast.episodes import TaskShape
 from mast.mixers import MIXERS
-from mast.nets import NetLayer
-from mast.networks import (
-    budgets_of,
-    build,
-    layer_maker,
-    sparse_layers,
-    sparsified,
-    sparsities_of,
-)
+from mast.networks import build, layer_maker, rules_of, sparse_layers, sparsifier_of
 from mast.operators import OPERATORS
 from mast.parts import UpdateSize
 from mast.returns import RETURNS
-from mast.rules import DROPS, GROWTHS
 from mast.widths import NetworkWidths
-from sparse_training import (
-    DropRule,
-    FlopColumns,
-    Flops,
-    GrowthRule,
-    allocate,
-    linear_flops,
-)
+from sparse_training import FlopColumns, Flops, linear_flops
 
 BLOCK_WEIGHTS = 16
 
@@ -120,12 +104,6 @@ class LayerCost:
         return FlopColumns(Flops(topology=theoretical), Flops(topology=executed))
 
 
-def rules_of(config: MastConfig) -> tuple[GrowthRule, DropRule]:
-    """The growth and the drop rule."""
-    names = config.part_names()
-    return GROWTHS.make(names["growth"], config), DROPS.make(names["drop_rule"], config)
-
-
 @dataclass(frozen=True)
 class RunCost:
     """What a run costs.
@@ -206,31 +184,18 @@ def layer_costs(
     """Every layer of a configuration as it will be, without any weights being made."""
     networks = build(config, shape, widths, layer_maker(config, None, "meta"))
     layers = sparse_layers(networks)
-    passes, arm = passes_of(config, shape), config.targets
-    units = _allocation(config, layers) if arm.sparse else {}
+    passes, masks = passes_of(config, shape), sparsifier_of(config, layers)
+    units = {} if masks is None else masks.allocation(config.sparsity)
+    each = BLOCK_WEIGHTS if config.targets.kind.unit == "block4" else 1
     costs = {}
     for name, layer in layers.items():
         size = layer.weight_count
-        each = BLOCK_WEIGHTS if arm.kind.unit == "block4" else 1
         kept = min(size, each * units[name]) if name in units else size
         packed = name in units and config.backend == "compiled"
         multiplied = each * units[name] if packed else size
         use = passes[name.partition(".")[0]]
         costs[name] = LayerCost(layer.shape, kept, multiplied, packed, use, layer.reads_data)
     return costs
-
-
-def _allocation(config: MastConfig, layers: Mapping[str, NetLayer]) -> dict[str, int]:
-    layers = sparsified(layers, config.left_dense)
-    groups = budgets_of(layers, config.budget)
-    shares = sparsities_of(config, groups)
-    units: dict[str, int] = {}
-    for budget, names in groups.items():
-        shapes = [layers[name].shape for name in names]
-        unit: Any = config.targets.kind.unit
-        counts = allocate(shapes, shares[budget], config.rule, unit)
-        units.update(zip(names, counts, strict=True))
-    return units
 
 
 def sparse_counterpart(config: MastConfig) -> MastConfig:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,8 @@ START_SEED = 1_000_003
 """Where every evaluation starts, so that all arms and seeds play the same episodes."""
 
 
-class ValuesOf(Protocol):
-    """Values of all actions: ``(F, N, W)`` inputs and memory, to ``(A, N, W)`` and memory."""
-
-    def __call__(self, obs: NDArray[Any], hidden: Any) -> tuple[NDArray[Any], Any]:
-        """See the class."""
+ValuesOf = Callable[[NDArray[Any], Any], tuple[NDArray[Any], Any]]
+"""Values of all actions: ``(F, N, W)`` inputs and memory, to ``(A, N, W)`` and memory."""
 
 
 class Team:

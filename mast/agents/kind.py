@@ -23,7 +23,11 @@ class AgentKind(LearnerPart):
     reads: ClassVar[Mapping[str, tuple[str, int]]] = MappingProxyType({})
 
     def build(self, inputs: int, hidden: tuple[int, int], actions: int, make: Any) -> Any:
-        """The network as a module, see :class:`mast.nets.AgentNet`.
+        """The network as a module of one agent, or of all of them.
+
+        It is called with ``(F, rows, T)`` inputs and what it remembers: ``(H, rows)``, or None at
+        the start of an episode and where it remembers nothing. It gives ``(A, rows, T)`` values,
+        and what it remembers now.
 
         Args:
             inputs: ``F``.
