@@ -55,7 +55,8 @@ def usual_config(
         law, mode = train.get("law") or LAW, learner.get("mode") or "batched"
         states = mode == "folded" and law.startswith("shared")
         usual = {"law": law, "mode": mode, "layout": "state" if states else "joint"}
-    both: list[dict[str, Any]] = [{"n_agents": usual_agents(world)}, {}]
+    n_agents = make_spec(world).n_agents if world in SCENARIOS else TrainConfig.n_agents
+    both: list[dict[str, Any]] = [{"n_agents": n_agents}, {}]
     for name, value in usual.items():
         both[name in LearnerConfig.__match_args__][name] = value
     asked = (
@@ -72,8 +73,3 @@ def told(config: TrainConfig, preset: str) -> str:
     if not config.learner.on_policy:
         how += f", law {config.law}, layout {config.layout}"
     return f"preset {preset}: {how}, batch {config.batch}, {config.engine} worlds"
-
-
-def usual_agents(world: str) -> int:
-    """How many agents learn in a world when nobody says how many."""
-    return make_spec(world).n_agents if world in SCENARIOS else TrainConfig.n_agents

@@ -114,7 +114,7 @@ class StackedLearner(Learner[Replay]):
         layers = [weight[:, :width], *others]
         h = nets.first(layers, self._twice(after)).baddbmm_(self._twice(actions), weight[:, width:])
         value = nets.rest(layers, h).view(count, twins, size).amin(1)
-        rewards = _own_column(data["rewards"], group)
+        rewards = data["rewards"][torch.arange(count), :, torch.arange(group.start, group.stop)]
         return rewards + self.config.gamma * (1 - data["done"]) * (value + bonus)
 
     def _twice(self, x: Tensor) -> Tensor:
@@ -176,9 +176,3 @@ def critic_loss(q: Tensor, target: Tensor, weights: Tensor | None) -> tuple[Tens
     square = error.square()
     loss = (square if weights is None else square * weights.unsqueeze(1)).mean(-1).sum()
     return loss, error.detach().abs().mean(1)
-
-
-def _own_column(rewards: Tensor, group: slice) -> Tensor:
-    """``(G, B)`` each trainer's own reward out of ``(G, B, N)``."""
-    mine = torch.arange(len(rewards))
-    return rewards[mine, :, mine + group.start]

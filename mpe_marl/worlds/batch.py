@@ -102,8 +102,7 @@ class BatchWorlds:
         self._step = Step(
             self._obs, tables.rewards, np.zeros(n_worlds, dtype=np.bool_), tables.ended
         )
-        rules = rules_of(spec, tables)
-        self._start, self._advance, self._look = rules.start, rules.advance, rules.look
+        self._start, self._advance, self._look = rules_of(spec, tables)
         self._shape = (n_worlds, spec.n_agents) + ((spec.act_dim,) if spec.continuous else ())
         self._dtype = np.dtype(np.float32 if spec.continuous else np.int64)
 
