@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from marl_common import not_known, working_folder_modules
+from marl_common import named, not_known
 from sparse_training.errors import SparseTrainingError
 
 Part = TypeVar("Part")
@@ -68,10 +67,8 @@ class NamedParts(Mapping[str, Callable[..., Part]], Generic[Part]):
             ) from None
 
     def _imported(self, place: str) -> type[Part]:
-        module, _, name = place.partition(":")
         try:
-            with working_folder_modules():
-                found = getattr(importlib.import_module(module), name)
+            found = named(place)
         except (ImportError, AttributeError) as error:
             raise SparseTrainingError(
                 f"{self._what} {place!r} is not known and cannot be imported ({error}); expected "
