@@ -18,7 +18,7 @@ _ARRAY = 112  # bytes of an array object beside its data
 _TUPLE = 88 + 24  # bytes of a five-tuple, its slot in the list and its reward
 
 Entry = tuple[NDArray[np.float64], NDArray[np.float64], float, NDArray[np.float64], float]
-Fields = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+Fields = tuple[NDArray[Any], ...]
 
 
 class Lists(Layout):
@@ -95,13 +95,7 @@ class Lists(Layout):
             rewards.append(reward)
             obs_tp1.append(np.asarray(after))
             dones.append(done)
-        return (
-            np.array(obs_t),
-            np.array(actions),
-            np.array(rewards),
-            np.array(obs_tp1),
-            np.array(dones),
-        )
+        return tuple(map(np.array, (obs_t, actions, rewards, obs_tp1, dones)))
 
     def gather(self, rows: Rows | Sequence[int], states_only: bool = False) -> ReplayBatch:
         """See :meth:`Layout.gather`; float64, one :meth:`encode` an agent."""
