@@ -345,10 +345,9 @@ class SparseLinear(torch.nn.Module):
             f"bias={self.bias is not None}, backend={self.backend}, density={density:.3g}"
         )
 
-    def _form_of(self, structure: Structure | None) -> Form:
-        made = structure or Structure.whole(self.shape, "free")
-        packed = self.backend == "compiled" and structure is not None
-        return Form(made, packed and made.density < self.dense_above)
+    def _form_of(self, structure: Structure) -> Form:
+        packed = self.backend == "compiled" and structure.density < self.dense_above
+        return Form(structure, packed)
 
     def _check_backend(self) -> None:
         if self.backend == "compiled":
