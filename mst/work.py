@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sparse_training.flops import Additive
+from sparse_training import Additive
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Work(Additive):
     @property
     def total(self) -> int:
         """All of it."""
-        return self.linear + self.head + self.attention + self.topology
+        return sum(vars(self).values())
 
 
 @dataclass(frozen=True)

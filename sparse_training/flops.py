@@ -38,7 +38,7 @@ class Flops(Additive):
     @property
     def total(self) -> int:
         """All of them."""
-        return self.forward + self.backward + self.topology
+        return sum(vars(self).values())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mst.attention.patterns import Dense
+from mst.attention.pattern import Dense
 
 HIDDEN = 1e-9
 """What a key beyond the span weighs: scores need a logarithm."""
