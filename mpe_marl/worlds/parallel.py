@@ -12,8 +12,9 @@ from pettingzoo import ParallelEnv
 
 from marl_common import at_least, check_name
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds.batch import BatchWorlds, Step
+from mpe_marl.worlds.batch import BatchWorlds
 from mpe_marl.worlds.drawing import draw
+from mpe_marl.worlds.rules import Step
 from mpe_marl.worlds.spec import AnySpec, WorldSpec, make_spec
 
 
