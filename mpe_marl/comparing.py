@@ -39,6 +39,11 @@ def variant(config: TrainConfig, name: str) -> TrainConfig:
     return replace(config, engine=engine, layout=layout, law=law, learner=learner)
 
 
+def measure(config: TrainConfig, how: Effort) -> dict[str, Any]:
+    """Profile one configuration in a new interpreter, as JSON values."""
+    return in_fresh_process(profiled, config, how)
+
+
 def profiled(config: TrainConfig, how: OnceEffort) -> dict[str, Any]:
     """Profile one configuration in this process, as JSON values."""
     import torch
@@ -62,7 +67,7 @@ def take_turns(config: TrainConfig, names: Sequence[str], how: Effort) -> list[d
         One profile a variant: each phase, and a whole cycle, at its fastest of all rounds.
     """
     configs = [variant(config, name) for name in names]
-    rounds = [[in_fresh_process(profiled, c, how) for c in configs] for _ in range(how.rounds)]
+    rounds = [[measure(c, how) for c in configs] for _ in range(how.rounds)]
     pairs = zip(names, zip(*rounds, strict=True), strict=True)
     return [{"variant": name, **_fastest(found)} for name, found in pairs]
 

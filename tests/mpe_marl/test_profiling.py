@@ -167,12 +167,12 @@ def test_a_fresh_process_is_another_one():
 def test_variants_take_turns_and_keep_their_fastest(monkeypatch):
     calls = []
 
-    def measure(_, made, how):
+    def measure(made, how):
         calls.append(made.layout)
         ms = 10.0 + len(calls) if made.layout == "joint" else 5.0 - len(calls)
         return {**made_up(made.n_agents, ms), "cycle_ms": ms}
 
-    monkeypatch.setattr(comparing, "in_fresh_process", measure)
+    monkeypatch.setattr(comparing, "measure", measure)
     how = Effort(rounds=2)
     first, second = comparing.take_turns(TrainConfig(), ["joint", "folded"], how)
     assert calls == ["joint", "state", "joint", "state"]
