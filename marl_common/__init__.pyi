@@ -23,6 +23,7 @@ from .files import atomic_write as atomic_write
 from .files import errors_named as errors_named
 from .files import write_text as write_text
 from .html_tables import html_table as html_table
+from .installed import named as named
 from .installed import plug_ins as plug_ins
 from .installed import working_folder_modules as working_folder_modules
 from .jit import compiled as compiled

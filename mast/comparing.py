@@ -124,7 +124,7 @@ def _costs(runs: Rows, full: Rows) -> dict[str, Any]:
         "inference_times": _times(full, runs, "inference_flops"),
         "executed_times": _times(full, runs, "train_flops_executed"),
         "cpu_s": float(np.median([run["train_cpu_s"][-1] for run in runs])),
-        "q_gap": _median(runs, "q_gap"),
+        "q_gap": median_of(runs, "q_gap"),
     }
 
 
@@ -133,7 +133,8 @@ def _times(full: Rows, runs: Rows, name: str) -> float | None:
     return full[0][name] / runs[0][name] if runs[0][name] else None
 
 
-def _median(runs: Rows, name: str) -> float | None:
+def median_of(runs: Rows, name: str) -> float | None:
+    """Median of a figure over the runs that have it; None where none has."""
     values = [run[name] for run in runs if run.get(name) is not None]
     return float(np.median(values)) if values else None
 

@@ -15,7 +15,6 @@ from mast.kinds import ALGORITHMS, AlgorithmKind
 BUDGETS = ("network", "layer", "all")
 BACKENDS = ("masked", "compiled")
 TEAMS = ("mean", "sum")
-OPTIMIZER_STATES = ("local", "reset", "keep")
 LEFT_DENSE = ("none", "agents", "mixer")
 COUNTED = ("episodes", "updates")
 MOST = 10**12

@@ -141,12 +141,9 @@ class EpisodeStore:
 
     def add(self, episode: Episode) -> None:
         """Keep an episode, in place of the oldest where there is no more room."""
-        row, tables = self.ring.advance(), self._tables
-        tables["obs"][row], tables["states"][row] = episode.obs, episode.states
-        tables["actions"][row], tables["rewards"][row] = episode.actions, episode.rewards
-        tables["steps"][row], tables["terminated"][row] = episode.steps, episode.terminated
-        if episode.available is not None:
-            tables["available"][row] = episode.available
+        row = self.ring.advance()
+        for name, table in self._tables.items():
+            table[row] = getattr(episode, name)
         self.law.written(self.ring, np.array([row], dtype=np.int64))
 
     def sample(self) -> EpisodeBatch:
@@ -160,7 +157,7 @@ class EpisodeStore:
         rows, tables, out = self.law.draw(self.ring, self.batch, self.rng), self._tables, self._out
         _gather(tables["obs"], rows, out.obs)
         _gather_states(tables["states"], rows, out.states, out.next_states)
-        _gather_actions(tables["actions"], rows, out.actions)
+        _gather(tables["actions"][:, None], rows, out.actions[None])
         if out.available is not None:
             _gather(tables["available"], rows, out.available)
         out.rewards[:] = tables["rewards"][rows]
@@ -203,7 +200,10 @@ def _empty_batch(shape: TaskShape, batch: int, real: np.dtype[Any], numbered: bo
 
 @compiled
 def _gather(table: Any, rows: Any, out: Any) -> None:
-    """``(E, D, N, T)`` episodes to ``(D.., N, B, T)``, pieces of ``T`` numbers at a time."""
+    """``(E, D, N, T)`` episodes to ``(D.., N, B, T)``, pieces of ``T`` numbers at a time.
+
+    What of the batch is beyond them stays as it is.
+    """
     for d in range(table.shape[1]):
         for n in range(table.shape[2]):
             for b in range(len(rows)):
@@ -221,13 +221,3 @@ def _gather_states(table: Any, rows: Any, now: Any, after: Any) -> None:
             for t in range(now.shape[2]):
                 now[s, b, t] = table[row, s, t]
                 after[s, b, t] = table[row, s, t + 1]
-
-
-@compiled
-def _gather_actions(table: Any, rows: Any, out: Any) -> None:
-    """``(E, N, T)`` actions to ``(N, B, T + 1)``, of which the last stays 0."""
-    for n in range(table.shape[1]):
-        for b in range(len(rows)):
-            row = rows[b]
-            for t in range(table.shape[2]):
-                out[n, b, t] = table[row, n, t]

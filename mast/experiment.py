@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from marl_common import engineering
-from marl_runs import Context, Experiment, TrainingSession, training_session
+from marl_runs import Context, Experiment, training_session
 from mast.config import MastConfig
 
 if TYPE_CHECKING:
@@ -71,11 +71,16 @@ class ValueTraining(Experiment):
         with training_session(
             self, context, trainer, FORMAT, lambda: trainer.progress.steps
         ) as session:
-            report = _EvaluationReport(session, len(trainer.progress.evaluations))
 
             def on_step(trainer: MastTrainer) -> None:
-                if report(trainer):
+                progress = trainer.progress
+                if progress.evaluated:
+                    value = progress.evaluations[-1][1]
+                    figures = {"return": value, "train_cpu_s": progress.cpu_s[-1]}
+                    session.send(figures | progress.latest, progress.steps, -value)
                     keep_team(trainer, context.folder, self.keep_all)
+                else:
+                    context.progress(progress.steps)
                 session.tick()
 
             trainer.run(on_step)
@@ -118,22 +123,3 @@ def result_of(trainer: MastTrainer) -> dict[str, Any]:
         "reward_sd": trainer.scale.deviation,
         **cost.plain(),
     }
-
-
-class _EvaluationReport:
-    """Sends what every evaluation found."""
-
-    def __init__(self, session: TrainingSession, done: int) -> None:
-        self._session, self._done = session, done
-
-    def __call__(self, trainer: MastTrainer) -> bool:
-        """Send what is new; returns whether there was an evaluation."""
-        progress = trainer.progress
-        if len(progress.evaluations) == self._done:
-            self._session.context.progress(progress.steps)
-            return False
-        self._done = len(progress.evaluations)
-        value = progress.evaluations[-1][1]
-        figures = {"return": value, "train_cpu_s": progress.cpu_s[-1], **progress.latest}
-        self._session.send(figures, progress.steps, -value)
-        return True

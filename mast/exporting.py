@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mast.algorithms import ValueLearner
 
 _HEADER = "mast"
+_ARRAYS = ("values", "columns", "ends", "bias")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class KeptLayer:
     @property
     def nbytes(self) -> int:
         """Bytes of values, indices and biases."""
-        return sum(a.nbytes for a in (self.values, self.columns, self.ends, self.bias))
+        return sum(getattr(self, name).nbytes for name in _ARRAYS)
 
     def __call__(self, x: NDArray[Any], relu: bool) -> NDArray[Any]:
         """``(I, rows)`` to ``(O, rows)``."""
@@ -144,7 +145,7 @@ class SparsePolicy:
             f"{i}.{name}.{part}": np.ascontiguousarray(getattr(layer, part))
             for i, net in enumerate(self.nets)
             for name, layer in net.items()
-            for part in ("values", "columns", "ends", "bias")
+            for part in _ARRAYS
         }
         header = {"config": self.config.plain(), "shape": list(self.shape)}
         with atomic_write(path) as draft:
@@ -190,10 +191,8 @@ def _checked(
         widths = {"": shape.obs_dim + shape.n_agents * config.share}
         net: dict[str, KeptLayer] = {}
         for name, (source, fewer) in reads.items():
-            net[name] = KeptLayer(
-                arrays[f"{i}.{name}.values"], arrays[f"{i}.{name}.columns"],
-                arrays[f"{i}.{name}.ends"], arrays[f"{i}.{name}.bias"], widths[source] // fewer,
-            )  # fmt: skip
+            held: dict[str, Any] = {part: arrays[f"{i}.{name}.{part}"] for part in _ARRAYS}
+            net[name] = KeptLayer(**held, inputs=widths[source] // fewer)
             _check_layer(name, net[name])
             widths[name] = len(net[name].ends)
         if widths[name] != shape.n_actions:

@@ -10,28 +10,12 @@ from mast.agents import AGENTS
 from mast.config import MastConfig
 from mast.episodes import TaskShape
 from mast.mixers import MIXERS
-from mast.nets import NetLayer
-from mast.networks import (
-    budgets_of,
-    build,
-    layer_maker,
-    sparse_layers,
-    sparsified,
-    sparsities_of,
-)
+from mast.networks import build, layer_maker, rules_of, sparse_layers, sparsifier_of
 from mast.operators import OPERATORS
 from mast.parts import UpdateSize
 from mast.returns import RETURNS
-from mast.rules import DROPS, GROWTHS
 from mast.widths import NetworkWidths
-from sparse_training import (
-    DropRule,
-    FlopColumns,
-    Flops,
-    GrowthRule,
-    allocate,
-    linear_flops,
-)
+from sparse_training import FlopColumns, Flops, linear_flops
 
 BLOCK_WEIGHTS = 16
 
@@ -120,12 +104,6 @@ class LayerCost:
         return FlopColumns(Flops(topology=theoretical), Flops(topology=executed))
 
 
-def rules_of(config: MastConfig) -> tuple[GrowthRule, DropRule]:
-    """The growth and the drop rule."""
-    names = config.part_names()
-    return GROWTHS.make(names["growth"], config), DROPS.make(names["drop_rule"], config)
-
-
 @dataclass(frozen=True)
 class RunCost:
     """What a run costs.
@@ -184,10 +162,8 @@ def run_cost(
     """
     layers = layer_costs(config, shape, widths or NetworkWidths.of(config))
     updates, moves = count_updates(config, shape, steps)
-    training = summed(
-        _times(cost.update(), updates).plus(_times(cost.topology(config), moves))
-        for cost in layers.values()
-    )
+    each = (cost.update() * updates + cost.topology(config) * moves for cost in layers.values())
+    training = sum(each, FlopColumns())
     return RunCost(sum(c.kept for c in layers.values()), training, inference_cost(layers, shape))
 
 
@@ -196,10 +172,10 @@ def inference_cost(layers: Mapping[str, LayerCost], shape: TaskShape) -> FlopCol
     acting = {name: cost for name, cost in layers.items() if name.startswith("agents.")}
     shared = len({name.split(".")[2] for name in acting}) == 1
     rows = shape.n_agents if shared else 1
-    return summed(
-        FlopColumns(Flops(2 * cost.kept * rows), Flops(2 * cost.multiplied * rows))
-        for cost in acting.values()
+    each = (
+        FlopColumns(Flops(2 * cost.kept), Flops(2 * cost.multiplied)) for cost in acting.values()
     )
+    return sum(each, FlopColumns()) * rows
 
 
 def layer_costs(
@@ -208,12 +184,12 @@ def layer_costs(
     """Every layer of a configuration as it will be, without any weights being made."""
     networks = build(config, shape, widths, layer_maker(config, None, "meta"))
     layers = sparse_layers(networks)
-    passes, arm = passes_of(config, shape), config.targets
-    units = _allocation(config, layers) if arm.sparse else {}
+    passes, masks = passes_of(config, shape), sparsifier_of(config, layers)
+    units = {} if masks is None else masks.allocation(config.sparsity)
+    each = BLOCK_WEIGHTS if config.targets.kind.unit == "block4" else 1
     costs = {}
     for name, layer in layers.items():
-        size = layer.in_features * layer.out_features
-        each = BLOCK_WEIGHTS if arm.kind.unit == "block4" else 1
+        size = layer.weight_count
         kept = min(size, each * units[name]) if name in units else size
         packed = name in units and config.backend == "compiled"
         multiplied = each * units[name] if packed else size
@@ -222,31 +198,6 @@ def layer_costs(
     return costs
 
 
-def _allocation(config: MastConfig, layers: Mapping[str, NetLayer]) -> dict[str, int]:
-    layers = sparsified(layers, config.left_dense)
-    groups = budgets_of(layers, config.budget)
-    shares = sparsities_of(config, groups)
-    units: dict[str, int] = {}
-    for budget, names in groups.items():
-        shapes = [layers[name].shape for name in names]
-        unit: Any = config.targets.kind.unit
-        counts = allocate(shapes, shares[budget], config.rule, unit)
-        units.update(zip(names, counts, strict=True))
-    return units
-
-
 def sparse_counterpart(config: MastConfig) -> MastConfig:
     """The sparse configuration whose training a tiny one's must cost."""
     return replace(config, arm="mast", without=(), growth=None)
-
-
-def summed(columns: Any) -> FlopColumns:
-    """All of them added up."""
-    total = FlopColumns(Flops(), Flops())
-    for one in columns:
-        total = total.plus(one)
-    return total
-
-
-def _times(columns: FlopColumns, count: int) -> FlopColumns:
-    return FlopColumns(columns.theoretical * count, columns.executed * count)

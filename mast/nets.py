@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from mast.agents import AgentKind
 from mast.episodes import TaskShape
 from sparse_training import FusedLayers, SparseLinear
 
@@ -30,17 +31,6 @@ MakeLayer = Callable[..., NetLayer]
 """Makes a layer from its inputs and outputs, with backend, type and generator set."""
 
 
-class AgentNet(Protocol):
-    """A network of one agent, or of all of them.
-
-    ``hidden`` is what it remembers: ``(H, rows)``, or None at the start of an episode and where it
-    remembers nothing.
-    """
-
-    def __call__(self, x: Tensor, hidden: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """``(F, rows, T)`` inputs to ``(A, rows, T)`` values, and what it remembers."""
-
-
 class MlpNet(torch.nn.Module):
     """Two ReLU layers and a linear one, over time steps apart.
 
@@ -60,7 +50,7 @@ class MlpNet(torch.nn.Module):
         self._fused = FusedLayers(layers, (0, inputs, inputs + hidden[0]))
 
     def forward(self, x: Tensor, hidden: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """See :class:`AgentNet`; it remembers nothing."""
+        """See :meth:`mast.agents.AgentKind.build`; it remembers nothing."""
         seen = x.reshape(len(x), -1)
         y = self._fused(seen)
         if y is None:
@@ -87,7 +77,7 @@ class GruNet(torch.nn.Module):
         self.values = make(h, actions)
 
     def forward(self, x: Tensor, hidden: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """See :class:`AgentNet`."""
+        """See :meth:`mast.agents.AgentKind.build`."""
         rows, steps = x.shape[1:]
         seen = self.gates(self.first(x.reshape(len(x), -1))).reshape(-1, rows, steps)
         by_step = seen.permute(2, 0, 1).contiguous()
@@ -108,13 +98,6 @@ class GruNet(torch.nn.Module):
         return candidate + gates[h:] * (state - candidate)
 
 
-class BuildsNet(Protocol):
-    """A kind of agent, see :class:`mast.agents.AgentKind`."""
-
-    def build(self, inputs: int, hidden: tuple[int, int], actions: int, make: MakeLayer) -> Any:
-        """A network of one agent, an :class:`AgentNet`."""
-
-
 class TeamAgents(torch.nn.Module):
     """All agents of a team: one network for all, or one each.
 
@@ -127,7 +110,7 @@ class TeamAgents(torch.nn.Module):
     """
 
     def __init__(
-        self, kind: BuildsNet, shape: TaskShape, hidden: tuple[int, int], share: bool,
+        self, kind: AgentKind, shape: TaskShape, hidden: tuple[int, int], share: bool,
         make: MakeLayer,
     ) -> None:  # fmt: skip
         super().__init__()

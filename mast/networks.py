@@ -14,7 +14,9 @@ from mast.episodes import TaskShape
 from mast.errors import MastError
 from mast.mixers import MIXERS, CentralMixer
 from mast.nets import MakeLayer, NetLayer, TeamAgents
+from mast.rules import DROPS, GROWTHS
 from mast.widths import NetworkWidths
+from sparse_training import DropRule, GrowthRule, Sparsifier, SparsityConfig
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
@@ -62,6 +64,41 @@ def network_of(layer: str) -> str:
     """The network that a layer is part of: ``agents.0`` or ``mixer``."""
     parts = layer.split(".")
     return f"{parts[0]}.{parts[2]}" if parts[1] == "nets" else parts[0]
+
+
+def rules_of(config: MastConfig) -> tuple[GrowthRule, DropRule]:
+    """The growth and the drop rule."""
+    names = config.part_names()
+    return GROWTHS.make(names["growth"], config), DROPS.make(names["drop_rule"], config)
+
+
+def sparsifier_of(
+    config: MastConfig, layers: Mapping[str, NetLayer], state: str = "local", seed: int = 0
+) -> Sparsifier | None:
+    """What gives the layers masks; None: the networks are dense.
+
+    Args:
+        config: What is learnt how.
+        layers: By path.
+        state: What the optimiser's state of born weights is.
+        seed: Seeds the masks.
+
+    Raises:
+        MastError: Sparsities are not as many as agents.
+    """
+    kind = config.targets.kind
+    if kind.growth is None:
+        return None
+    growth, dropping = rules_of(config)
+    unit: Any = kind.unit
+    sparsity = SparsityConfig(
+        config.sparsity, config.rule, unit, growth, optimizer_state=state, drop=config.drop,
+        drop_rule=dropping,
+    )  # fmt: skip
+    chosen = sparsified(layers, config.left_dense)
+    budgets = budgets_of(chosen, config.budget)
+    shares = sparsities_of(config, budgets)
+    return Sparsifier(chosen, sparsity, budgets=budgets, sparsities=shares, seed=seed)
 
 
 def sparsified(layers: Mapping[str, NetLayer], left_dense: str) -> dict[str, NetLayer]:

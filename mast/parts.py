@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from marl_common import not_known, working_folder_modules
+from marl_common import named, not_known
 from mast.errors import MastError
 
 if TYPE_CHECKING:
@@ -101,10 +101,8 @@ class Registry(Generic[P]):
         return made
 
     def _imported(self, place: str) -> Any:
-        module, _, name = place.partition(":")
         try:
-            with working_folder_modules():
-                kind = getattr(importlib.import_module(module), name)
+            kind = named(place)
         except (ImportError, AttributeError, ValueError) as error:
             raise MastError(
                 f"{self.what} {place!r} cannot be imported ({error}); expected module:Class, of an "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,8 @@ START_SEED = 1_000_003
 """Where every evaluation starts, so that all arms and seeds play the same episodes."""
 
 
-class ValuesOf(Protocol):
-    """Values of all actions: ``(F, N, W)`` inputs and memory, to ``(A, N, W)`` and memory."""
-
-    def __call__(self, obs: NDArray[Any], hidden: Any) -> tuple[NDArray[Any], Any]:
-        """See the class."""
+ValuesOf = Callable[[NDArray[Any], Any], tuple[NDArray[Any], Any]]
+"""Values of all actions: ``(F, N, W)`` inputs and memory, to ``(A, N, W)`` and memory."""
 
 
 class Team:
@@ -140,19 +137,13 @@ def random_returns(
     task: Task, team: str | None, episodes: int = STARTS, seed: int = START_SEED
 ) -> NDArray[np.float64]:
     """Rewards of episodes of uniformly random available actions, what a score of 0 is."""
-    at_once = min(task.at_once, episodes)
-    worlds, rng = TeamWorlds(task, at_once, team), make_generator(seed, 7)
-    returns: list[float] = []
-    for chunk in range(-(-episodes // at_once)):
-        worlds.reset(seed + chunk * at_once)
-        returns += _first_episodes(worlds, _Random(worlds.shape, at_once, rng)).tolist()
-    return np.array(returns[:episodes])
+    shape, rng = TeamWorlds(task, 1, team).shape, make_generator(seed, 7)
 
-
-class _Random(Team):
-    def __init__(self, shape: TaskShape, n_worlds: int, rng: np.random.Generator) -> None:
+    def any_team(n_worlds: int) -> Team:
         size = (shape.n_actions, shape.n_agents, n_worlds)
-        super().__init__(shape, n_worlds, False, lambda obs, h: (rng.random(size), h), "float32")
+        return Team(shape, n_worlds, False, lambda _, hidden: (rng.random(size), hidden), "float32")
+
+    return evaluate(task, team, any_team, episodes, seed)
 
 
 def q_gap(task: Task, learner: Any, scale: RewardScale, starts: int = 256) -> Iterator[float]:

@@ -70,12 +70,9 @@ class Recorder:
         """
         tables = self._tables
         for w in np.flatnonzero(ended).tolist():
-            parts = {name: table[w].copy() for name, table in tables.items()}
-            steps = int(parts["t"])
-            yield Episode(
-                parts["obs"], parts["states"], parts["actions"], parts["rewards"],
-                parts.get("available"), steps, bool(terminated[w]),
-            )  # fmt: skip
+            parts: dict[str, Any] = {name: table[w].copy() for name, table in tables.items()}
+            steps, ends = int(parts.pop("t")), bool(terminated[w])
+            yield Episode(**{"available": None, **parts}, steps=steps, terminated=ends)
             for table in tables.values():
                 table[w] = 0
 

@@ -13,7 +13,7 @@ from mast.config import MastConfig
 from mast.errors import MastError
 from mast.registries import SETTINGS, check_parts, own_settings
 
-FAITHFUL = {
+FAITHFUL: dict[str, Any] = {
     "optimizer_state": "keep", "step_at_topology": False, "counted": "updates",
     "cw_values": "target",
 }  # fmt: skip
@@ -38,7 +38,9 @@ def make_config(settings: Mapping[str, Any], *, faithful: bool = False) -> MastC
     known = coerced(MastConfig, known, MastError)
     config = MastConfig(**known)
     if faithful:
-        config = replace(config, **(_faithful(config) | known))
+        buffer = {"buffer": "two"} if config.has("dual") else {}
+        operator = {"operator": "soft-mellowmax"} if config.has("sm") else {}
+        config = replace(config, **(FAITHFUL | buffer | operator | known))
     if values:
         usual = own_settings(config)
         for name in values:
@@ -47,12 +49,6 @@ def make_config(settings: Mapping[str, Any], *, faithful: bool = False) -> MastC
         config = replace(config, own=tuple((n, v) for n, v in given.items() if v != usual[n]))
     check_parts(config)
     return config
-
-
-def _faithful(config: MastConfig) -> dict[str, Any]:
-    buffer = {"buffer": "two"} if config.has("dual") else {}
-    operator = {"operator": "soft-mellowmax"} if config.has("sm") else {}
-    return FAITHFUL | buffer | operator
 
 
 def parsed(words: Sequence[str]) -> dict[str, str]:

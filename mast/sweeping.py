@@ -26,6 +26,7 @@ import numpy as np
 
 from marl_common import atomic_write, not_known, read_yaml, typed
 from marl_runs import RunStatus, Store
+from mast.comparing import median_of
 from mast.config import MastConfig
 from mast.costs import check_run
 from mast.errors import MastError
@@ -202,12 +203,11 @@ def sweep_rows(runs: Sequence[ValueTraining], rows: Sequence[Mapping[str, Any]])
 
 def _row(config: MastConfig, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     returns = [row["return"] for row in rows]
-    gaps = [row["q_gap"] for row in rows if row["q_gap"] is not None]
     return {
         "task": config.task, "algorithm": config.algorithm, "arm": config.label,
         "settings": config.differing.removeprefix(", "), "seeds": len(rows),
         "return": float(np.mean(returns)), "lowest": min(returns), "highest": max(returns),
-        "q_gap": float(np.median(gaps)) if gaps else None, "weights": rows[0]["weights"],
+        "q_gap": median_of(rows, "q_gap"), "weights": rows[0]["weights"],
         "cpu_s": float(np.median([row["train_cpu_s"][-1] for row in rows])),
     }  # fmt: skip
 

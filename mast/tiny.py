@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
@@ -71,20 +71,20 @@ def _candidates(
     if share == 0:
         return [lowest]
     if place == 0:
-        line = [replace(lowest, hidden=h, second=h) for h in range(1, config.hidden + 1)]
+        one, other, widest, ratio = "hidden", "second", config.hidden, 1.0
     else:
-        ratio = config.mixer_width / config.hyper_width
-        line = [
-            replace(lowest, hyper=y, mixer=max(1, round(y * ratio)))
-            for y in range(1, config.hyper_width + 1)
-        ]
+        one, other, widest = "hyper", "mixer", config.hyper_width
+        ratio = config.mixer_width / widest
+
+    def made(pairs: Iterable[tuple[int, int]]) -> list[NetworkWidths]:
+        return [replace(lowest, **{one: a, other: b}) for a, b in pairs if min(a, b) > 0]
+
+    line = made((y, max(1, round(y * ratio))) for y in range(1, widest + 1))
     near = line[int(abs(np.log(_costs(config, shape, place, line) / share)).argmin())]
-    around = range(-_NEAR, _NEAR + 1)
-    if place == 0:
-        pairs = [(near.hidden + a, near.second + b) for a, b in product(around, around)]
-        return [replace(lowest, hidden=a, second=b) for a, b in pairs if min(a, b) > 0]
-    pairs = [(near.hyper + a, near.mixer + b) for a, b in product(around, around)]
-    return [replace(lowest, hyper=a, mixer=b) for a, b in pairs if min(a, b) > 0]
+    first, second = (
+        range(getattr(near, name) - _NEAR, getattr(near, name) + _NEAR + 1) for name in (one, other)
+    )
+    return made(product(first, second))
 
 
 def _off(costs: FloatArray, share: float, ratios: Sequence[float]) -> FloatArray:

@@ -45,6 +45,11 @@ class RunStanding:
     cpu_s: list[float] = field(default_factory=list)
     latest: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def evaluated(self) -> bool:
+        """Whether an evaluation was part of the latest step."""
+        return bool(self.evaluations) and self.evaluations[-1][0] == self.steps
+
 
 class MastTrainer:
     """One training run.

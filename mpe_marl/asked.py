@@ -12,13 +12,18 @@ from marl_runs import RunningOptions, writable
 from mpe_marl.experiment import Training
 from mpe_marl.learners.config import LearnerConfig
 from mpe_marl.train_config import MOST_ROWS, TrainConfig
-from mpe_marl.usual import usual_config
+from mpe_marl.usual import PLAYED, QUICK, usual_config
 
 if TYPE_CHECKING:
     from mpe_marl.policy import Policy
 
 _OR_PPO = "{}; ippo, mappo: {}"
 _QUICK = "simple_tag, simple_spread: {}; else, and beside other such options: {}"
+
+
+def _usually(name: str) -> Any:
+    """The default of a setting."""
+    return getattr(LearnerConfig if hasattr(LearnerConfig, name) else TrainConfig, name)
 
 
 class Settings(Given):
@@ -46,14 +51,8 @@ class TrainingAsked(Settings):
 
     shown: ClassVar[Mapping[str, Any]] = {
         "n_agents": "3, or as many as the world has",
-        "mode": _QUICK.format("folded", "batched"),
-        "layout": _QUICK.format("state", "joint"),
-        "law": _QUICK.format("shared", "uniform"),
-        "batch": _OR_PPO.format("1024", "800"),
-        "n_worlds": _OR_PPO.format("1", "32"),
-        "update_every": _OR_PPO.format("100", "3200"),
-        "lr": _OR_PPO.format("0.01", "0.001"),
-        "entropy": _OR_PPO.format("0.05", "0.01"),
+        **{name: _QUICK.format(value, _usually(name)) for name, value in QUICK.items()},
+        **{name: _OR_PPO.format(_usually(name), value) for name, value in PLAYED.items()},
         "engine": "as the preset has it",
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from marl_common import not_known
+from marl_common import check_name
 from marl_runs import in_fresh_process
 from mpe_marl.asked import Effort, OnceEffort
 from mpe_marl.clock import UPDATE_PHASES
@@ -33,8 +33,7 @@ def variant(config: TrainConfig, name: str) -> TrainConfig:
     Raises:
         MpeError: No such variant.
     """
-    if name not in VARIANTS:
-        raise MpeError(not_known("variant", name, VARIANTS))
+    check_name("variant", name, VARIANTS, MpeError)
     engine, layout, law, mode = VARIANTS[name]
     learner = replace(config.learner, mode=mode)
     return replace(config, engine=engine, layout=layout, law=law, learner=learner)

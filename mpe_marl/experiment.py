@@ -79,10 +79,6 @@ class Training(Experiment):
             report = _Report(session, self.report_every, len(history.rewards))
             trainer.run(self.budget, report)
             trainer.keep(context.folder)
-        return self._result(trainer)
-
-    def _result(self, trainer: Trainer) -> Mapping[str, Any]:
-        history = trainer.history
         last = max(1, self.budget // 10)
         return {
             "samples": len(history.rewards),

@@ -44,6 +44,10 @@ def _label(p: ProfileRow) -> str:
     return f"{p['algorithm']} {p['n_agents']}"
 
 
+def _percent(parts: Mapping[str, float]) -> dict[str, float]:
+    return {name: 100 * part / sum(parts.values()) for name, part in parts.items()}
+
+
 def training_shares(profiles: Sequence[ProfileRow], interaction: bool = True) -> Shares:
     """Figure 2: share in action selection, update-all-trainers and the rest [%].
 
@@ -61,8 +65,7 @@ def training_shares(profiles: Sequence[ProfileRow], interaction: bool = True) ->
             "update all trainers": sum(ms[k] for k in UPDATE_PHASES),
             "other": sum(ms[k] for k in rest),
         }
-        total = sum(parts.values())
-        shares[_label(p)] = {k: 100 * v / total for k, v in parts.items()}
+        shares[_label(p)] = _percent(parts)
     return shares
 
 
@@ -97,8 +100,7 @@ def update_shares(profiles: Sequence[ProfileRow]) -> Shares:
     }  # fmt: skip
     shares: Shares = {}
     for p in profiles:
-        total = sum(p["phase_ms"][k] for k in UPDATE_PHASES)
-        shares[_label(p)] = {names[k]: 100 * p["phase_ms"][k] / total for k in UPDATE_PHASES}
+        shares[_label(p)] = _percent({names[k]: p["phase_ms"][k] for k in UPDATE_PHASES})
     return shares
 
 

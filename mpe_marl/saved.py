@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from marl_common import NotNegative, read_fields, read_json
+from mpe_marl.clock import PHASES
 from mpe_marl.errors import MpeError
 
 EXPECTED = "what `profile --json` or `compare --json` print, or a store"
@@ -20,17 +21,9 @@ class _Row(BaseModel):
     n_agents: int = Field(ge=1)
 
 
-class PhaseFields(BaseModel):
-    """Milliseconds of each of :data:`mpe_marl.clock.PHASES`."""
-
-    act: NotNegative
-    environment: NotNegative
-    store: NotNegative
-    sample: NotNegative
-    target_q: NotNegative
-    q_loss: NotNegative
-    p_loss: NotNegative
-    target_update: NotNegative
+_MS: dict[str, Any] = dict.fromkeys(PHASES, (NotNegative, ...))
+PhaseFields = create_model("PhaseFields", **_MS)
+"""Milliseconds of each phase."""
 
 
 class ProfileFields(_Row):

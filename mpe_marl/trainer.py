@@ -16,6 +16,7 @@ from mpe_marl.errors import MpeError
 from mpe_marl.learners import ALGORITHMS, make_learner
 from mpe_marl.policy import FINAL, POLICY, Policy
 from mpe_marl.replay import Replay, Rollout, Schema, Transition, make_law
+from mpe_marl.replay.buffer import under
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.worlds import BatchEnv, BatchWorlds
 
@@ -196,17 +197,15 @@ class Trainer:
 
     def state_dict(self) -> dict[str, Any]:
         """The whole run: ``learner`` as tensors, the rest (``run``) as arrays."""
-        return {"learner": self.learner.state_dict(), "run": self._tables()}
-
-    def _tables(self) -> dict[str, NDArray[Any]]:
         h = self.history
-        return {
+        tables = {
             "rewards": np.array(h.rewards),
             "counts": np.array([h.updates, h.samples, self._due], dtype=np.int64),
             "returns": self._returns,
             **{f"env.{k}": v for k, v in self.env.state_dict().items()},
             **{f"replay.{k}": v for k, v in self.store.state_dict().items()},
         }
+        return {"learner": self.learner.state_dict(), "run": tables}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take back what :meth:`state_dict` gave."""
@@ -214,8 +213,8 @@ class Trainer:
         tables, h = state["run"], self.history
         h.rewards = [float(r) for r in tables["rewards"]]
         h.updates, h.samples, self._due = (int(c) for c in tables["counts"])
-        self.store.load_state_dict(_under("replay.", tables))
-        env = _under("env.", tables)
+        self.store.load_state_dict(under("replay.", tables))
+        env = under("env.", tables)
         if env:
             self._returns[:] = tables["returns"]
             self._obs = self.env.load_state_dict(env).copy()
@@ -225,10 +224,6 @@ class Trainer:
 
 
 _NO_STATES = np.zeros((0, 0), dtype=np.float32)
-
-
-def _under(head: str, tables: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {k[len(head) :]: v for k, v in tables.items() if k.startswith(head)}
 
 
 def random_rewards(config: TrainConfig, episodes: int, seed: int = 0) -> NDArray[np.float64]:

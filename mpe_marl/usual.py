@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from marl_common import not_known
+from marl_common import check_name
 from mpe_marl.errors import MpeError
 from mpe_marl.learners.config import ON_POLICY, LearnerConfig
 from mpe_marl.train_config import TrainConfig
@@ -19,9 +19,8 @@ LAW = "uniform"
 """The papers' law; each trainer draws a batch of its own."""
 QUICK = {"mode": "folded", "law": "shared", "layout": "state"}
 """Where observations are linear in the state: as good in ten seeds, in a third of the time."""
-# What was just played is learnt from in large mini-batches, and small steps.
-_PLAYED = {"n_worlds": 32, "update_every": 3200, "batch": 800}
-_PLAYED_LEARNER = {"lr": 1e-3, "entropy": 0.01}
+PLAYED = {"n_worlds": 32, "update_every": 3200, "batch": 800, "lr": 1e-3, "entropy": 0.01}
+"""What was just played is learnt from in large mini-batches, and small steps."""
 
 
 def usual_config(
@@ -37,47 +36,35 @@ def usual_config(
     Raises:
         MpeError: The settings do not fit together, or there is no such preset.
     """
-    world, algorithm = _named(train, learner)
-    if preset not in PRESETS:
-        raise MpeError(not_known("preset", preset, PRESETS))
-    if preset == "paper":
-        return _as_printed(train, learner)
-    usual: dict[str, Any] = {"n_agents": usual_agents(world)}
-    usual_learner: dict[str, Any] = {}
-    if algorithm in ON_POLICY:
-        usual |= _PLAYED
-        usual_learner |= _PLAYED_LEARNER
-    elif world in LINEAR_SCENARIOS and not any({**train, **learner}.get(k) for k in QUICK):
-        usual |= {"law": QUICK["law"], "layout": QUICK["layout"]}
-        usual_learner["mode"] = QUICK["mode"]
-    else:
-        usual["law"] = law = train.get("law") or LAW
-        usual_learner["mode"] = mode = learner.get("mode") or "batched"
-        usual["layout"] = "state" if mode == "folded" and law.startswith("shared") else "joint"
-    return TrainConfig(
-        **{**usual, **_given(train)}, learner=LearnerConfig(**{**usual_learner, **_given(learner)})
-    )
-
-
-def _as_printed(train: Mapping[str, Any], learner: Mapping[str, Any]) -> TrainConfig:
-    """The papers' settings, but for what is given."""
-    world, algorithm = _named(train, learner)
-    if algorithm in ON_POLICY or world not in SCENARIOS:
+    world = train.get("world", TrainConfig.world)
+    algorithm = learner.get("algorithm", LearnerConfig.algorithm)
+    check_name("preset", preset, PRESETS, MpeError)
+    if preset == "paper" and (algorithm in ON_POLICY or world not in SCENARIOS):
         raise MpeError(
             f"preset 'paper' with algorithm {algorithm!r} in world {world!r}: expected an "
             "algorithm with a replay, such as maddpg, in a world of this package. Leave it out."
         )
-    usual = {"n_agents": usual_agents(world), **{k: v for k, v in PAPER.items() if k != "mode"}}
-    return TrainConfig(
-        **{**usual, **_given(train)},
-        learner=LearnerConfig(**{"mode": PAPER["mode"], **_given(learner)}),
+    usual: Mapping[str, Any]
+    if preset == "paper":
+        usual = PAPER
+    elif algorithm in ON_POLICY:
+        usual = PLAYED
+    elif world in LINEAR_SCENARIOS and not any({**train, **learner}.get(k) for k in QUICK):
+        usual = QUICK
+    else:
+        law, mode = train.get("law") or LAW, learner.get("mode") or "batched"
+        states = mode == "folded" and law.startswith("shared")
+        usual = {"law": law, "mode": mode, "layout": "state" if states else "joint"}
+    n_agents = make_spec(world).n_agents if world in SCENARIOS else TrainConfig.n_agents
+    both: list[dict[str, Any]] = [{"n_agents": n_agents}, {}]
+    for name, value in usual.items():
+        both[name in LearnerConfig.__match_args__][name] = value
+    asked = (
+        own | {name: value for name, value in given.items() if value is not None}
+        for own, given in zip(both, (train, learner), strict=True)
     )
-
-
-def _named(train: Mapping[str, Any], learner: Mapping[str, Any]) -> tuple[str, str]:
-    """World and algorithm."""
-    world, algorithm = TrainConfig.world, LearnerConfig.algorithm
-    return train.get("world", world), learner.get("algorithm", algorithm)
+    of_run, of_learner = asked
+    return TrainConfig(**of_run, learner=LearnerConfig(**of_learner))
 
 
 def told(config: TrainConfig, preset: str) -> str:
@@ -86,12 +73,3 @@ def told(config: TrainConfig, preset: str) -> str:
     if not config.learner.on_policy:
         how += f", law {config.law}, layout {config.layout}"
     return f"preset {preset}: {how}, batch {config.batch}, {config.engine} worlds"
-
-
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def usual_agents(world: str) -> int:
-    """How many agents learn in a world when nobody says how many."""
-    return make_spec(world).n_agents if world in SCENARIOS else TrainConfig.n_agents

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from marl_common import not_known
+from marl_common import check_name
 from mst.attention import DENSE
 from mst.config import GptShape, PretrainConfig
 from mst.errors import MstError
@@ -40,8 +40,7 @@ def arm_run(arm: str, config: PretrainConfig, tokens: int, times: float | None =
     Raises:
         MstError: There is no such arm, or no tiny model fits.
     """
-    if arm not in ARMS:
-        raise MstError(not_known("arm", arm, ARMS))
+    check_name("arm", arm, ARMS, MstError)
     if not times:
         times = counted_ratio(config, tokens) if arm in BY_RATIO else 1.0
     return ARMS[arm](config, tokens, times)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from mst.config import AdamSettings, PretrainConfig
 from mst.model import SparseGpt
-from mst.rules import GROWTH, SCORES
-from sparse_training import SparseAdam, Sparsifier, SparsityConfig
+from sparse_training import SparseAdam, Sparsifier
 
 
 def state_law(config: PretrainConfig) -> str:
@@ -32,13 +32,10 @@ def make_masks(
     config: PretrainConfig, model: SparseGpt, density: float, seed: int
 ) -> Sparsifier | None:
     """The masks of a density, attached; None in a dense run."""
-    sparse = config.sparse
-    if not sparse.phases:
+    if not config.sparse.phases:
         return None
-    settings = SparsityConfig(
-        sparsity=1 - density, rule=sparse.rule, unit=sparse.unit, growth=GROWTH.make(sparse.growth),
-        drop_rule=SCORES.make(sparse.score), optimizer_state=state_law(config),
-    )  # fmt: skip
+    settings = config.sparse.masks()
+    settings = replace(settings, sparsity=1 - density, optimizer_state=state_law(config))
     masks = Sparsifier(model.sparse_layers(), settings, seed=seed)
     masks.attach()
     return masks

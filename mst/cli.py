@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
-from marl_common import AsJson, CommandGroup, command_of, make_app, takes_records
+from marl_common import AsJson, CommandGroup, check_name, command_of, make_app, takes_records
 from marl_runs import RunName, leave_unless, print_result, tell, tell_written, writable
 from mst import show
+from mst.errors import MstError
 from mst.settings import CorpusOptions, Drawing, PretrainingOptions, TextOptions, Wanted
 
 
@@ -93,7 +94,7 @@ def compare(
     from mst.figures import draw_curves
     from mst.training import planned_runs
 
-    comparing.check_by(by)
+    check_name("--by", by, comparing.BY, MstError)
     if figures is not None:
         writable(figures)
     runs = planned_runs([name.strip() for name in arms.split(",")], wanted, text, running)

@@ -9,23 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from marl_common import FloatArray, not_known
+from marl_common import FloatArray
 from marl_runs import RunStatus, Store, StoredRun, mean_interval
 from mst.errors import MstError
 from mst.experiment import KIND
 
 BY = ("tokens", "flops", "seconds")
 """What arms are made equal in: tokens, counted operations, processor time."""
-
-
-def check_by(by: str) -> None:
-    """Refuse what arms cannot be made equal in.
-
-    Raises:
-        MstError: It is none of :data:`BY`.
-    """
-    if by not in BY:
-        raise MstError(not_known("--by", by, BY))
 
 
 @dataclass(frozen=True)
@@ -54,7 +44,8 @@ class Curve:
 
     def along(self, by: str) -> FloatArray:
         """What has been used at each point, see :data:`BY`."""
-        return {"flops": self.flops, "seconds": self.seconds, "tokens": self.tokens}[by]
+        used: FloatArray = getattr(self, by)
+        return used
 
     def at(self, used: float, by: str) -> float:
         """Bits per byte when so much was used, between two points by a straight line."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from marl_common import check_settings, option
@@ -17,7 +16,7 @@ from mst.errors import MstError
 from mst.phases import Phase, check_phases
 
 if TYPE_CHECKING:
-    from sparse_training import Backend, Unit
+    from sparse_training import Backend, SparsityConfig, Unit
 
 BYTES = 256
 """Tokens of text read as bytes."""
@@ -75,7 +74,8 @@ class GptShape:
 
     def masked_shapes(self, mask_head: bool) -> dict[str, tuple[int, int]]:
         """Name -> outputs, inputs of every layer that has a mask, the head the last."""
-        return _masked_shapes(self, mask_head)
+        head = {HEAD: (self.vocabulary, self.width)} if mask_head else {}
+        return {**self.linear_shapes(), **head}
 
     def linear_shapes(self) -> dict[str, tuple[int, int]]:
         """Name -> outputs, inputs of every linear layer of the blocks."""
@@ -86,12 +86,6 @@ class GptShape:
             shapes[f"{i}.expand"] = (self.inner, self.width)
             shapes[f"{i}.contract"] = (self.width, self.inner)
         return shapes
-
-
-@lru_cache(maxsize=64)
-def _masked_shapes(shape: GptShape, mask_head: bool) -> dict[str, tuple[int, int]]:
-    head = {HEAD: (shape.vocabulary, shape.width)} if mask_head else {}
-    return {**shape.linear_shapes(), **head}
 
 
 @dataclass(frozen=True)
@@ -144,10 +138,21 @@ class SparseSettings:
     score: str = option("magnitude", "What is dropped first: magnitude, mest:L, r-sensitivity.")
 
     def __post_init__(self) -> None:
+        self.masks()
+        PATTERNS.make(self.pattern)
+        check_settings(self, MstError)
+        check_phases(self.phases)
+
+    def masks(self) -> SparsityConfig:
+        """The same as :mod:`sparse_training` has it.
+
+        Raises:
+            SparseTrainingError: It has no such rule, or a number is out of range.
+        """
         from mst.rules import GROWTH, SCORES
         from sparse_training import SparsityConfig  # imports torch, which help does without
 
-        SparsityConfig(
+        return SparsityConfig(
             sparsity=self.sparsity,
             rule=self.rule,
             unit=self.unit,
@@ -157,9 +162,6 @@ class SparseSettings:
             every=self.every,
             drop_rule=SCORES.make(self.score),
         )
-        PATTERNS.make(self.pattern)
-        check_settings(self, MstError)
-        check_phases(self.phases)
 
 
 DTYPES = ("float32", "bfloat16")

@@ -21,41 +21,29 @@ def flops_rows(config: PretrainConfig, tokens: int) -> list[dict[str, Any]]:
         Counted operations by part, how many times fewer than the dense run has with the tied head
         dense and masked, and what the masked and compiled backends compute.
     """
-    heads = {
-        name: replace(config, sparse=replace(config.sparse, mask_head=name == MASKED))
-        for name in HEADS
-    }
-    times = {name: _times(chosen, tokens) for name, chosen in heads.items()}
+    runs, totals = {}, {}
+    for head in HEADS:
+        chosen = replace(config, sparse=replace(config.sparse, mask_head=head == MASKED))
+        for arm in ARMS:
+            runs[head, arm] = run = arm_run(arm, chosen, tokens)
+            updates = run.config.updates(run.tokens)
+            totals[head, arm] = planned(run.config, updates).theory.total
+    times = {(head, arm): totals[head, "dense"] / total for (head, arm), total in totals.items()}
     return [
         {
             "arm": arm,
-            "head": name,
-            "times fewer": times[name][arm],
-            **_both(arm, times),
+            "head": head,
+            "times fewer": times[head, arm],
+            **{f"times fewer, {other} head": times[other, arm] for other in HEADS},
             **_row(run),
         }
-        for name, chosen in heads.items()
-        for arm in ARMS
-        if (run := arm_run(arm, chosen, tokens)) and (name != MASKED or run.config.sparse.mask_head)
+        for (head, arm), run in runs.items()
+        if head != MASKED or run.config.sparse.mask_head
     ]
 
 
 MASKED = "masked"
 HEADS = ("dense", MASKED)
-
-
-def _times(config: PretrainConfig, tokens: int) -> dict[str, float]:
-    """Arm -> how many times fewer operations it counts than the dense one."""
-    totals = {
-        arm: planned(run.config, run.config.updates(run.tokens)).theory.total
-        for arm in ARMS
-        if (run := arm_run(arm, config, tokens))
-    }
-    return {arm: totals["dense"] / total for arm, total in totals.items()}
-
-
-def _both(arm: str, times: dict[str, dict[str, float]]) -> dict[str, float]:
-    return {f"times fewer, {name} head": times[name][arm] for name in HEADS}
 
 
 def _row(run: ArmRun) -> dict[str, Any]:

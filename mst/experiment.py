@@ -138,16 +138,26 @@ class SparsePretraining(Experiment):
             self, context, trainer, FORMAT, lambda: trainer.done * each
         ) as session:
             trainer.team.wait()
-            curve = _Curve(session, corpus, keeper, self.keeping.evaluate_every)
             try:
                 while trainer.team.go_on(trainer.done < trainer.updates):
                     trainer.step()
-                    curve.tick(trainer)
+                    if self._due(trainer):
+                        _judge(trainer, corpus, session, keeper)
+                    else:
+                        context.progress(trainer.done * each)
                     keeper.tick(trainer)
                     session.tick()
             except NotFiniteError as error:
                 raise NotFiniteError(f"{error}; {_kept(keeper)}") from None
         return result_of(trainer, corpus, self.windows)
+
+    def _due(self, trainer: Pretrainer) -> bool:
+        """Whether the model is judged after this update."""
+        if trainer.done == trainer.updates:
+            return True
+        if self.keeping.evaluate_every:
+            return trainer.done % self.keeping.evaluate_every == 0
+        return trainer.done in {trainer.updates * i // REPORTS for i in range(1, REPORTS + 1)}
 
     @property
     def log(self) -> str | None:
@@ -170,49 +180,31 @@ def write_settings(path: Path, options: Mapping[str, Any]) -> None:
             draft.write_text(yaml.safe_dump(dict(options), sort_keys=False), encoding="utf-8")
 
 
-class _Curve:
-    """Judges the model now and then, keeps it, and sends a point of the learning curve."""
+def _judge(
+    trainer: Pretrainer, corpus: Corpus, session: TrainingSession, keeper: ModelKeeper
+) -> None:
+    """Judge the model, send a point of the learning curve, and keep it.
 
-    def __init__(
-        self, session: TrainingSession, corpus: Corpus, keeper: ModelKeeper, every: int | None
-    ) -> None:
-        self._session, self._corpus = session, corpus
-        self._keeper, self._every = keeper, every
+    Raises:
+        NotFiniteError: The model says no numbers.
+    """
+    from mst.evaluating import WHILE_TRAINING, bits_per_byte
 
-    def _due(self, trainer: Pretrainer) -> bool:
-        if trainer.done == trainer.updates:
-            return True
-        if self._every:
-            return trainer.done % self._every == 0
-        return trainer.done in {trainer.updates * i // REPORTS for i in range(1, REPORTS + 1)}
-
-    def tick(self, trainer: Pretrainer) -> None:
-        """After an update.
-
-        Raises:
-            NotFiniteError: The model says no numbers.
-        """
-        tokens = trainer.done * trainer.config.tokens_per_update
-        if not self._due(trainer):
-            self._session.context.progress(tokens)
-            return
-        from mst.evaluating import WHILE_TRAINING, bits_per_byte
-
-        text, lengths = self._corpus.texts["files"], self._corpus.lengths
-        bits = bits_per_byte(trainer.model, text, WHILE_TRAINING, lengths=lengths)
-        if not math.isfinite(bits):
-            raise NotFiniteError(
-                f"update {trainer.done}: held-out text has {bits} bits per byte, expected a number "
-                f"(learning rate {trainer.lr(trainer.done - 1):.3g}, density {trainer.density:.3g})"
-                "; the run has failed. Lower --lr"
-            )
-        figures = {
-            "bpb": bits,
-            "train_loss": float(trainer.losses[-10:].mean()),
-            "density": trainer.density,
-            "flops": trainer.work.theory.total,
-            "executed_flops": trainer.work.executed.total,
-            "cpu_s": trainer.cpu_s,
-        }
-        self._session.send(figures, tokens, bits)
-        self._keeper.evaluated(trainer, bits)
+    text, lengths = corpus.texts["files"], corpus.lengths
+    bits = bits_per_byte(trainer.model, text, WHILE_TRAINING, lengths=lengths)
+    if not math.isfinite(bits):
+        raise NotFiniteError(
+            f"update {trainer.done}: held-out text has {bits} bits per byte, expected a number "
+            f"(learning rate {trainer.lr(trainer.done - 1):.3g}, density {trainer.density:.3g})"
+            "; the run has failed. Lower --lr"
+        )
+    figures = {
+        "bpb": bits,
+        "train_loss": float(trainer.losses[-10:].mean()),
+        "density": trainer.density,
+        "flops": trainer.work.theory.total,
+        "executed_flops": trainer.work.executed.total,
+        "cpu_s": trainer.cpu_s,
+    }
+    session.send(figures, trainer.done * trainer.config.tokens_per_update, bits)
+    keeper.evaluated(trainer, bits)

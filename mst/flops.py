@@ -65,10 +65,6 @@ def _sizes(config: PretrainConfig, density: float, above: Above) -> _Sizes:
     shapes = config.shape.masked_shapes(sparse.mask_head)
     whole = [rows * columns for rows, columns in shapes.values()]
     kept = kept_weights(tuple(shapes.values()), density, sparse.rule, sparse.unit)
-    if not (compiled or sparse.mask_head):
-        total, size = sum(kept), sum(whole)
-        head = config.shape.vocabulary * config.shape.width
-        return _Sizes(total, head, size, size - total, size, 0)
     limits = dict(above)
     blocks = [
         (k, size, compiled and k < limits.get(name, 1.0) * size)

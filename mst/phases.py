@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from marl_common import not_known
+from marl_common import check_name
 from mst.attention import DENSE, PATTERNS
 from mst.errors import MstError, made_by_name
 from sparse_training import LAWS, cosine_drop, density_at
@@ -50,8 +50,7 @@ class Phase:
     attention: str | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in NAMES:
-            raise MstError(not_known("phase", self.name, NAMES))
+        check_name("phase", self.name, NAMES, MstError)
         made_by_name(f"phase {self.name}", LAWS, self.law)
         if self.attention is not None:
             made_by_name(f"phase {self.name}", PATTERNS, self.attention)

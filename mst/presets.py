@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from marl_common import not_known
+from marl_common import check_name
 from mst.config import AdamSettings, GptShape, PretrainConfig, SparseSettings
 from mst.errors import MstError
 from mst.phases import RESTORATION, ULTRA, WARM_UP, Phase, parse_phases
@@ -84,6 +84,5 @@ def preset(name: str) -> Preset:
         MstError: There is none.
     """
     name = ALSO.get(name, name)
-    if name not in PRESETS:
-        raise MstError(not_known("preset", name, PRESETS))
+    check_name("preset", name, PRESETS, MstError)
     return PRESETS[name]

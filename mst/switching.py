@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+import timeit
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +89,7 @@ def _seconds(layer: SparseLinear, x: torch.Tensor) -> float:
         y.backward(torch.ones_like(y))
 
     once()
-    return min(_timed(once) for _ in range(ROUNDS))
-
-
-def _timed(do: Callable[[], None]) -> float:
-    start = time.process_time()
-    do()
-    return time.process_time() - start
+    return min(timeit.repeat(once, timer=time.process_time, repeat=ROUNDS, number=1))
 
 
 def apply_to(layers: Mapping[str, SparseLinear], above: Mapping[str, float]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sparse_training import Additive
+
 
 @dataclass(frozen=True)
-class Work:
+class Work(Additive):
     """Operations by what they are for.
 
     Attributes:
@@ -24,24 +26,11 @@ class Work:
     @property
     def total(self) -> int:
         """All of it."""
-        return self.linear + self.head + self.attention + self.topology
-
-    def __add__(self, other: Work) -> Work:
-        return Work(
-            self.linear + other.linear,
-            self.head + other.head,
-            self.attention + other.attention,
-            self.topology + other.topology,
-        )
-
-    def __mul__(self, times: int) -> Work:
-        return Work(
-            self.linear * times, self.head * times, self.attention * times, self.topology * times
-        )
+        return sum(vars(self).values())
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counted(Additive):
     """The same work, counted twice.
 
     Attributes:
@@ -51,9 +40,3 @@ class Counted:
 
     theory: Work = Work()
     executed: Work = Work()
-
-    def __add__(self, other: Counted) -> Counted:
-        return Counted(self.theory + other.theory, self.executed + other.executed)
-
-    def __mul__(self, times: int) -> Counted:
-        return Counted(self.theory * times, self.executed * times)

@@ -1,6 +1,7 @@
 from .allocation import RULES as RULES
 from .allocation import allocate as allocate
 from .errors import SparseTrainingError as SparseTrainingError
+from .flops import Additive as Additive
 from .flops import FlopColumns as FlopColumns
 from .flops import Flops as Flops
 from .flops import layer_flops as layer_flops

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from numbers import Real
 
 from marl_common import not_known
@@ -12,17 +12,6 @@ class SparseTrainingError(ValueError):
     """A value this package cannot work with; the message says what, expected and fix."""
 
 
-def unknown_name(what: str, given: object, known: Iterable[str]) -> SparseTrainingError:
-    """Build the error for a name that is not one of the known.
-
-    Args:
-        what: Kind of thing that was named, e.g. ``"growth"``.
-        given: The name as given.
-        known: Every name that would have been right.
-    """
-    return SparseTrainingError(not_known(what, given, known))
-
-
 def check_name(what: str, given: str, known: Collection[str]) -> str:
     """Return a name that is one of the known.
 
@@ -30,7 +19,7 @@ def check_name(what: str, given: str, known: Collection[str]) -> str:
         SparseTrainingError: It is not.
     """
     if given not in known:
-        raise unknown_name(what, given, known)
+        raise SparseTrainingError(not_known(what, given, known))
     return given
 
 

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Self
 
 from sparse_training.linear import SparseLinear
 from sparse_training.structure import BLOCK, Shape
 
 
 @dataclass(frozen=True)
-class Flops:
-    """Operations; they add up, and are multiplied by how often they are done.
+class Additive:
+    """Counts that add up, and are multiplied by how often they are made, field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return type(self)(*(ours + theirs for ours, theirs in pairs))
+
+    def __mul__(self, times: int) -> Self:
+        return type(self)(*(count * times for count in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Flops(Additive):
+    """Operations by pass.
 
     Attributes:
         forward: Of forward passes.
@@ -26,20 +38,11 @@ class Flops:
     @property
     def total(self) -> int:
         """All of them."""
-        return self.forward + self.backward + self.topology
-
-    def __add__(self, other: Flops) -> Flops:
-        return Flops(
-            self.forward + other.forward,
-            self.backward + other.backward,
-            self.topology + other.topology,
-        )
-
-    def __mul__(self, times: int) -> Flops:
-        return Flops(self.forward * times, self.backward * times, self.topology * times)
+        return sum(vars(self).values())
 
 
-class FlopColumns(NamedTuple):
+@dataclass(frozen=True)
+class FlopColumns(Additive):
     """The same work, counted twice.
 
     Attributes:
@@ -47,12 +50,8 @@ class FlopColumns(NamedTuple):
         executed: Of all that the backend multiplies, zeros too.
     """
 
-    theoretical: Flops
-    executed: Flops
-
-    def plus(self, other: FlopColumns) -> FlopColumns:
-        """Both columns added up."""
-        return FlopColumns(self.theoretical + other.theoretical, self.executed + other.executed)
+    theoretical: Flops = Flops()
+    executed: Flops = Flops()
 
 
 def linear_flops(kept: int, rows: int, *, reads_data: bool = False) -> Flops:
@@ -84,7 +83,7 @@ def layer_flops(
         topology: Whether the pass is followed by a topology step that needs dense gradients.
     """
     structure = layer.structure
-    size = layer.in_features * layer.out_features
+    size = layer.weight_count
     kept = size if structure is None else structure.weights
     theoretical = linear_flops(kept, rows, reads_data=reads_data)
     executed = linear_flops(multiplied(layer), rows, reads_data=reads_data)
@@ -98,6 +97,6 @@ def layer_flops(
 def multiplied(layer: SparseLinear) -> int:
     """Weights that a product of the layer multiplies, zeros and edges of blocks too."""
     if layer.structure is None or not layer.packed:
-        return layer.in_features * layer.out_features
+        return layer.weight_count
     each = BLOCK * BLOCK if layer.structure.unit == "block4" else 1
     return each * len(layer.structure.kept)

@@ -73,7 +73,7 @@ class ModelSparsifier(Sparsifier):
         self._optimizer: Optimizer | None = None
         self._rows: dict[str, int] | None = None
         self._others = 0
-        self._spent = FlopColumns(Flops(), Flops())
+        self._spent = FlopColumns()
 
     def follow(self, optimizer: Optimizer) -> None:
         """Change masks, and count, after each step of an optimiser from now on.
@@ -132,7 +132,7 @@ class ModelSparsifier(Sparsifier):
         self.updates += 1
         now = self._is_topology(self.updates)
         if self._rows is not None:
-            self._spent = self._spent.plus(self._training(now and self.by_gradient))
+            self._spent += self._training(now and self.by_gradient)
         if now and self.schedule is not None:
             drop = cosine_drop(self.config.drop, self.updates, self.schedule.end + 1)
             sparsity = self.schedule.sparsity(self.config.sparsity, self.updates)
@@ -195,19 +195,14 @@ class ModelSparsifier(Sparsifier):
         return layer_flops(self.layers[name], self._rows[name], topology=topology)
 
     def _inference(self) -> FlopColumns:
-        found = [self._of(name) for name in self.layers]
-        sums = (
-            Flops(self._others + sum(getattr(one, column).forward for one in found))
-            for column in FlopColumns._fields
-        )
-        return FlopColumns(*sums)
+        others = Flops(self._others)
+        total = sum(map(self._of, self.layers), FlopColumns(others, others))
+        return FlopColumns(Flops(total.theoretical.forward), Flops(total.executed.forward))
 
     def _training(self, topology: bool = False) -> FlopColumns:
         others = Flops(self._others, 2 * self._others)
-        total = FlopColumns(others, others)
-        for name in self.layers:
-            total = total.plus(self._of(name, topology))
-        return total
+        found = (self._of(name, topology) for name in self.layers)
+        return sum(found, FlopColumns(others, others))
 
     def state_dict(self) -> dict[str, Any]:
         """That of a :class:`Sparsifier`, and the updates so far."""

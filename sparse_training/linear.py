@@ -11,7 +11,8 @@ from torch.compiler import is_compiling, is_exporting
 from torch.nn.functional import linear
 
 from sparse_training.errors import SparseTrainingError, check_name
-from sparse_training.kernels.index import VECTORS, index_of
+from sparse_training.kernels.index import index_of
+from sparse_training.kernels.vectors import VECTORS
 from sparse_training.operators import OPERATOR, ProductPlan, multiply, plan_of, product
 from sparse_training.structure import Shape, Structure
 from sparse_training.values import Form, moved, scatter
@@ -344,10 +345,9 @@ class SparseLinear(torch.nn.Module):
             f"bias={self.bias is not None}, backend={self.backend}, density={density:.3g}"
         )
 
-    def _form_of(self, structure: Structure | None) -> Form:
-        made = structure or Structure.whole(self.shape, "free")
-        packed = self.backend == "compiled" and structure is not None
-        return Form(made, packed and made.density < self.dense_above)
+    def _form_of(self, structure: Structure) -> Form:
+        packed = self.backend == "compiled" and structure.density < self.dense_above
+        return Form(structure, packed)
 
     def _check_backend(self) -> None:
         if self.backend == "compiled":

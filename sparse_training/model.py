@@ -11,7 +11,8 @@ import torch
 from torch.nn.modules.conv import _ConvNd
 from torch.nn.parallel import DistributedDataParallel
 
-from sparse_training.errors import SparseTrainingError, unknown_name
+from marl_common import not_known
+from sparse_training.errors import SparseTrainingError
 from sparse_training.following import ModelSparsifier
 from sparse_training.linear import Backend, SparseLinear, check_compiled
 from sparse_training.schedules import MaskSchedule
@@ -118,7 +119,7 @@ def _skips(model: torch.nn.Module, skip: Sequence[str]) -> Callable[[str], bool]
     names = [name for name, _ in model.named_modules() if name]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise unknown_name("skip", pattern, names)
+            raise SparseTrainingError(not_known("skip", pattern, names))
 
     def skips(name: str) -> bool:
         parts = name.split(".")

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels import single
-from sparse_training.kernels.index import VECTORS, layer_row
+from sparse_training.kernels.index import layer_row
 from sparse_training.kernels.layers import INPUTS, KEPT, OUTPUTS
-from sparse_training.kernels.vectors import address_of
+from sparse_training.kernels.vectors import VECTORS, address_of
 from sparse_training.structure import BLOCK, Shape
 
 

@@ -157,7 +157,8 @@ class SparseAdam(torch.optim.Optimizer):
             after: Its form from now on.
         """
         if parameter in self._moments:
-            betas = next(g["betas"] for g in self.param_groups if _among(parameter, g["params"]))
+            groups = (g for g in self.param_groups if any(p is parameter for p in g["params"]))
+            betas = next(groups)["betas"]
             self._moments[parameter].move(before, after, self.law, betas)
 
     def state_dict(self) -> dict[str, Any]:
@@ -244,10 +245,6 @@ def check_state(
                 f"weight of {tuple(shape)}; expected one shape. Build the optimiser after "
                 "sparsify; one that keeps other shapes cannot follow sparse weights."
             )
-
-
-def _among(parameter: Tensor, others: Iterable[Tensor]) -> bool:
-    return any(parameter is other for other in others)
 
 
 def _checked(name: str, value: float, low: float = 0.0, high: float = math.inf) -> float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from marl_common import working_folder_modules
-from sparse_training.errors import SparseTrainingError, unknown_name
+from marl_common import named, not_known
+from sparse_training.errors import SparseTrainingError
 
 Part = TypeVar("Part")
 PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -55,7 +54,8 @@ class NamedParts(Mapping[str, Callable[..., Part]], Generic[Part]):
             name = f"{name}:{numbers.pop(0)}"
             maker = self._imported(name)
         if maker is None:
-            raise unknown_name(self._what, text, [*self._members, "module:Class"])
+            known = [*self._members, "module:Class"]
+            raise SparseTrainingError(not_known(self._what, text, known))
         try:
             return maker(*map(_number, numbers))  # type: ignore[no-any-return]
         except (TypeError, ValueError) as error:
@@ -67,10 +67,8 @@ class NamedParts(Mapping[str, Callable[..., Part]], Generic[Part]):
             ) from None
 
     def _imported(self, place: str) -> type[Part]:
-        module, _, name = place.partition(":")
         try:
-            with working_folder_modules():
-                found = getattr(importlib.import_module(module), name)
+            found = named(place)
         except (ImportError, AttributeError) as error:
             raise SparseTrainingError(
                 f"{self._what} {place!r} is not known and cannot be imported ({error}); expected "

@@ -60,10 +60,8 @@ class GrowthRule:
 
 
 @dataclass(frozen=True)
-class Static(GrowthRule):
-    """No unit moves; where a layer's count changes they grow at random."""
-
-    moves: ClassVar[bool] = False
+class RandomGrowth(GrowthRule):
+    """At random (SET, Mocanu et al. 2018)."""
 
     @property
     def random_share(self) -> float:
@@ -72,13 +70,10 @@ class Static(GrowthRule):
 
 
 @dataclass(frozen=True)
-class RandomGrowth(GrowthRule):
-    """At random (SET, Mocanu et al. 2018)."""
+class Static(RandomGrowth):
+    """No unit moves; where a layer's count changes they grow at random."""
 
-    @property
-    def random_share(self) -> float:
-        """See :class:`GrowthRule`."""
-        return 1.0
+    moves: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

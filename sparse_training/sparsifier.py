@@ -15,13 +15,7 @@ from torch.optim import Optimizer
 
 from marl_common import BoolArray
 from sparse_training.allocation import RULES, allocate
-from sparse_training.errors import (
-    SparseTrainingError,
-    check_name,
-    check_share,
-    check_sparsity,
-    unknown_name,
-)
+from sparse_training.errors import SparseTrainingError, check_name, check_share, check_sparsity
 from sparse_training.linear import SparseLinear
 from sparse_training.optimizers import STATE, SparseAdam, move_state
 from sparse_training.rules import DROP_RULES, DropRule, GrowthRule, Scores, growth_rule
@@ -75,7 +69,7 @@ class SparsityConfig:
         if self.every < 1:
             raise SparseTrainingError(f"every={self.every}: expected a whole number from 1.")
         if STATE.fullmatch(self.optimizer_state) is None:
-            raise unknown_name("optimizer_state", self.optimizer_state, ("local", "reset", "keep"))
+            check_name("optimizer_state", self.optimizer_state, ("local", "reset", "keep"))
 
     @property
     def grows(self) -> GrowthRule:
@@ -283,7 +277,7 @@ class Sparsifier:
 
     def sparsity(self) -> float:
         """Share of the weights of all layers that is left out."""
-        total = sum(layer.in_features * layer.out_features for layer in self.layers.values())
+        total = sum(layer.weight_count for layer in self.layers.values())
         return 1 - sum(self.counts().values()) / total
 
     def masks(self) -> dict[str, BoolArray]:

@@ -98,12 +98,17 @@ class Structure:
         """Whether all units are kept."""
         return len(self.kept) == self.units
 
+    @property
+    def chosen(self) -> BoolArray:
+        """``(units,)``: which units are kept, a new array."""
+        found = np.zeros(self.units, dtype=np.bool_)
+        found[self.kept] = True
+        return found
+
     @cached_property
     def mask(self) -> BoolArray:
         """``(O, I)``: which weights are kept."""
-        chosen = np.zeros(self.units, dtype=np.bool_)
-        chosen[self.kept] = True
-        whole = chosen.reshape(self.grid)
+        whole = self.chosen.reshape(self.grid)
         if self.unit == "block4":
             whole = whole.repeat(BLOCK, axis=0).repeat(BLOCK, axis=1)
         return whole[: self.shape[0], : self.shape[1]]
@@ -121,9 +126,7 @@ class Structure:
     @property
     def bits(self) -> NDArray[np.uint8]:
         """A bit for each unit, eight in a byte."""
-        chosen = np.zeros(self.units, dtype=np.bool_)
-        chosen[self.kept] = True
-        return np.packbits(chosen)
+        return np.packbits(self.chosen)
 
     @property
     def value_shape(self) -> tuple[int, ...]:

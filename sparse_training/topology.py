@@ -71,8 +71,7 @@ def step_structure(
         plan: How many.
         generator: Draws what grows at random, uniformly.
     """
-    chosen = np.zeros(structure.units, dtype=np.bool_)
-    chosen[structure.kept] = True
+    chosen = structure.chosen
     chosen[structure.kept[smallest(weights, plan.drop)]] = False
     if plan.by_gradient and gradients is not None:
         able = np.flatnonzero(~chosen)

@@ -21,12 +21,7 @@ class Gru(AgentKind):
     reads: ClassVar[Mapping[str, tuple[str, int]]] = MappingProxyType(
         {"first": ("", 1), "gates": ("first", 1), "memory": ("gates", 3), "values": ("memory", 3)}
     )
-
-    def build(self, inputs: int, hidden: tuple[int, int], actions: int, make: Any) -> Any:
-        """See :class:`AgentKind`."""
-        from mast.nets import GruNet
-
-        return GruNet(inputs, hidden, actions, make)
+    net: ClassVar[str] = "mast.nets:GruNet"
 
     def play(self, layer: Play, x: Any, hidden: Any) -> tuple[Any, Any]:
         """See :class:`AgentKind`."""

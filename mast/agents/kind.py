@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from marl_common import named
 from mast.parts import LearnerPart, Registry
 
 Play = Callable[[str, Any, bool], Any]
@@ -18,12 +19,18 @@ class AgentKind(LearnerPart):
     Attributes:
         reads: Layers in their order, each with the layer whose outputs it reads (empty: the
             observation), and by what its inputs are fewer than those outputs.
+        net: ``module:Class`` of its network; empty: :meth:`build` makes one.
     """
 
     reads: ClassVar[Mapping[str, tuple[str, int]]] = MappingProxyType({})
+    net: ClassVar[str] = ""
 
     def build(self, inputs: int, hidden: tuple[int, int], actions: int, make: Any) -> Any:
-        """The network as a module, see :class:`mast.nets.AgentNet`.
+        """The network as a module of one agent, or of all of them.
+
+        It is called with ``(F, rows, T)`` inputs and what it remembers: ``(H, rows)``, or None at
+        the start of an episode and where it remembers nothing. It gives ``(A, rows, T)`` values,
+        and what it remembers now.
 
         Args:
             inputs: ``F``.
@@ -31,7 +38,7 @@ class AgentKind(LearnerPart):
             actions: ``A``.
             make: Makes its layers, see :data:`mast.nets.MakeLayer`.
         """
-        raise NotImplementedError  # every kind has its own
+        return named(self.net)(inputs, hidden, actions, make)
 
     def play(self, layer: Play, x: Any, hidden: Any) -> tuple[Any, Any]:
         """One step on arrays: ``(F, rows)`` to ``(A, rows)`` values, and what it remembers."""

@@ -18,12 +18,7 @@ class Mlp(AgentKind):
     reads: ClassVar[Mapping[str, tuple[str, int]]] = MappingProxyType(
         {"first": ("", 1), "second": ("first", 1), "values": ("second", 1)}
     )
-
-    def build(self, inputs: int, hidden: tuple[int, int], actions: int, make: Any) -> Any:
-        """See :class:`AgentKind`."""
-        from mast.nets import MlpNet
-
-        return MlpNet(inputs, hidden, actions, make)
+    net: ClassVar[str] = "mast.nets:MlpNet"
 
     def play(self, layer: Play, x: Any, hidden: Any) -> tuple[Any, Any]:
         """See :class:`AgentKind`; it remembers nothing."""

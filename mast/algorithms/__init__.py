@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
+from marl_common import named
 from mast.algorithms.learner import BatchTensors, ValueLearner
 from mast.config import MastConfig
 from mast.episodes import TaskShape
@@ -26,6 +25,5 @@ def make_value_learner(
         MastError: A part is not known.
         SparseTrainingError: The sparsity leaves a layer empty, or blocks cannot meet it.
     """
-    module, _, name = config.kind.learner.partition(":")
-    made: ValueLearner = getattr(import_module(module), name)(config, shape, total, seed)
+    made: ValueLearner = named(config.kind.learner)(config, shape, total, seed)
     return made

@@ -13,22 +13,14 @@ from torch import Tensor
 from mast.config import MastConfig
 from mast.episodes import EpisodeBatch, TaskShape
 from mast.errors import MastError
-from mast.flops import rules_of
 from mast.mixers import MIXERS, JointChoice
-from mast.networks import (
-    budgets_of,
-    build,
-    layer_maker,
-    sparse_layers,
-    sparsified,
-    sparsities_of,
-)
+from mast.networks import build, layer_maker, sparse_layers, sparsifier_of
 from mast.operators import OPERATORS
 from mast.returns import RETURNS, Moment
 from mast.scaling import RewardScale
 from mast.tiny import widths_of
 from mast.widths import NetworkWidths
-from sparse_training import SparseAdam, Sparsifier, SparsityConfig
+from sparse_training import SparseAdam
 
 
 @dataclass(slots=True)
@@ -106,7 +98,9 @@ class ValueLearner:
             self.networks.parameters(), lr=config.lr, clip=config.clip,
             state=config.optimizer_state,
         )  # fmt: skip
-        self.sparsifier = self._sparsifier(seed)
+        self.sparsifier = sparsifier_of(config, self.layers, config.optimizer_state, seed)
+        if self.sparsifier is not None:
+            self.sparsifier.attach()
         structures = {name: layer.structure for name, layer in self.layers.items()}
         self._start = {name: found for name, found in structures.items() if found is not None}
         targets = build(config, shape, self.widths, layer_maker(config, None, "cpu"))
@@ -118,29 +112,13 @@ class ValueLearner:
         self.operator = OPERATORS.make(names["operator"], config)
         self.returns = RETURNS.make(names["returns"], config)
 
-    def _sparsifier(self, seed: int) -> Sparsifier | None:
-        config, kind = self.config, self.config.targets.kind
-        if kind.growth is None:
-            return None
-        growth, dropping = rules_of(config)
-        sparsity = SparsityConfig(
-            config.sparsity, config.rule, kind.unit, growth,  # type: ignore[arg-type]
-            optimizer_state=config.optimizer_state, drop=config.drop, drop_rule=dropping,
-        )  # fmt: skip
-        layers = sparsified(self.layers, config.left_dense)
-        budgets = budgets_of(layers, config.budget)
-        shares = sparsities_of(config, budgets)
-        made = Sparsifier(layers, sparsity, budgets=budgets, sparsities=shares, seed=seed)
-        made.attach()
-        return made
-
     @property
     def sparsity(self) -> float:
         """Share of all weights that is left out, layers that are left dense counted."""
         if self.sparsifier is None:
             return 0.0
         kept = self.sparsifier.counts()
-        whole = {n: layer.in_features * layer.out_features for n, layer in self.layers.items()}
+        whole = {name: layer.weight_count for name, layer in self.layers.items()}
         return 1.0 - sum((whole | kept).values()) / sum(whole.values())
 
     def copy_targets(self) -> None:

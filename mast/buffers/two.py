@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mast.buffers.buffer import BUFFERS, EpisodeBuffer
-from mpe_marl import Ring, SamplingLaw
+from mpe_marl import Recent, Ring, SamplingLaw
 
 
-class FixedShares(SamplingLaw):
+class FixedShares(Recent):
     """A fixed number of slots holds on-policy episodes, none of them twice, as do the others.
 
-    Both buffers take in every episode, so over one ring the small one is the newest rows.
+    Both buffers take in every episode, so over one ring the small one is the newest rows. Chances
+    are those of :class:`mpe_marl.Recent` where shares of a batch come out whole.
 
     Args:
         newest: Episodes ``R`` of the on-policy buffer.
@@ -23,24 +24,12 @@ class FixedShares(SamplingLaw):
 
     name = "two"
 
-    def __init__(self, newest: int, share: float) -> None:
-        self.newest, self.share = newest, share
-
     def draw(self, ring: Ring, batch: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw without replacement from each; with, where one holds fewer than its slots."""
         young, new = round(self.share * batch), min(self.newest, ring.size)
         recent = rng.choice(new, young, replace=young > new) + ring.size - new
         old = rng.choice(ring.size, batch - young, replace=batch - young > ring.size)
         return ring.physical(np.concatenate([recent, old]))
-
-    def inclusion(self, ring: Ring) -> NDArray[np.float64]:
-        """See :class:`mpe_marl.SamplingLaw`; shares of a batch that come out whole."""
-        new = min(self.newest, ring.size)
-        chances = np.full(ring.size, (1 - self.share) / ring.size)
-        chances[ring.size - new :] += self.share / new
-        p = np.zeros(ring.rows)
-        p[ring.physical(np.arange(ring.size))] = chances
-        return p
 
 
 @BUFFERS.add("two")

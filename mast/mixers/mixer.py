@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from torch import Tensor
 
@@ -25,24 +25,6 @@ class JointChoice(NamedTuple):
     taken: Tensor
 
 
-class Mixing(Protocol):
-    """A mixer's network."""
-
-    def __call__(
-        self, values: Tensor, states: Tensor, choices: JointChoice | None = None
-    ) -> Tensor:
-        """Mix the values of chosen actions.
-
-        Args:
-            values: ``(N, rows)``.
-            states: ``(S, rows)``.
-            choices: Only where the mixer's `reads_choices`, and None where the best were chosen.
-
-        Returns:
-            ``(rows,)`` values of the joint actions.
-        """
-
-
 class Mixer(LearnerPart):
     """A kind of mixer.
 
@@ -53,7 +35,11 @@ class Mixer(LearnerPart):
     reads_choices: ClassVar[bool] = False
 
     def build(self, shape: TaskShape, widths: NetworkWidths, make: Any) -> Any:
-        """Its network, a :class:`Mixing` module.
+        """Its network, a module that mixes the values of chosen actions.
+
+        It is called with ``(N, rows)`` values and ``(S, rows)`` states, and where the mixer
+        `reads_choices` with these, or None where the best were chosen. It gives ``(rows,)`` values
+        of the joint actions.
 
         Args:
             shape: The task's.

@@ -14,14 +14,14 @@ from torch import Tensor
 from marl_common import compiled
 
 
-class RawWeights(NamedTuple):
-    """What the hypernetworks give, for ``rows`` states; magnitudes of the two weights count.
+class MixingWeights(NamedTuple):
+    """What the state makes of the mixer, for ``rows`` states.
 
     Attributes:
-        first: ``(N * W, rows)``.
+        first: ``(N, W, rows)``, none negative.
         bias: ``(W, rows)``.
-        second: ``(W, rows)``.
-        offset: ``(1, rows)``.
+        second: ``(W, rows)``, none negative.
+        offset: ``(rows,)``.
     """
 
     first: Tensor
@@ -30,10 +30,11 @@ class RawWeights(NamedTuple):
     offset: Tensor
 
     @classmethod
-    def of(cls, stacked: Tensor, n_agents: int) -> RawWeights:
-        """The parts of ``(N W + 2 W + 1, rows)`` weights, one below the other."""
+    def of(cls, stacked: Tensor, n_agents: int) -> MixingWeights:
+        """The parts of ``(N W + 2 W + 1, rows)`` that hypernetworks give, one below the other."""
         width = _width(stacked, n_agents)
-        return cls(*torch.split(stacked, [n_agents * width, width, width, 1]))
+        first, bias, second, offset = torch.split(stacked, [n_agents * width, width, width, 1])
+        return cls(first.abs().reshape(n_agents, width, -1), bias, second.abs(), offset[0])
 
 
 def mixed(values: Tensor, stacked: Tensor) -> Tensor:
@@ -41,7 +42,7 @@ def mixed(values: Tensor, stacked: Tensor) -> Tensor:
 
     Args:
         values: ``(N, rows)``.
-        stacked: ``(N W + 2 W + 1, rows)``: what the hypernetworks give, see :class:`RawWeights`.
+        stacked: ``(N W + 2 W + 1, rows)``: what the hypernetworks give.
 
     Returns:
         ``(rows,)``.
@@ -52,11 +53,9 @@ def mixed(values: Tensor, stacked: Tensor) -> Tensor:
             return _mixed(values, stacked)[1]
         made: Tensor = CompiledMixing.apply(values, stacked)  # type: ignore[no-untyped-call]
         return made
-    raw = RawWeights.of(stacked, len(values))
-    first = raw.first.abs().reshape(len(values), -1, values.shape[1])
-    inner = (values.unsqueeze(1) * first).sum(dim=0) + raw.bias
-    outer = torch.nn.functional.elu(inner) * raw.second.abs()
-    return outer.sum(dim=0) + raw.offset[0]
+    mix = MixingWeights.of(stacked, len(values))
+    inner = (values.unsqueeze(1) * mix.first).sum(dim=0) + mix.bias
+    return (torch.nn.functional.elu(inner) * mix.second).sum(dim=0) + mix.offset
 
 
 class CompiledMixing(torch.autograd.Function):

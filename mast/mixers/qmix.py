@@ -6,13 +6,13 @@ Rashid et al. 2018. The widths are those of EPyMARL: hypernetworks of one hidden
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from mast.mixers.mixer import MIXERS, JointChoice, Mixer
-from mast.mixers.mixing import RawWeights, mixed
+from mast.mixers.mixing import MixingWeights, mixed
 from mast.nets import MakeLayer
 from mast.parts import UpdateSize
 from sparse_training import FusedLayers
@@ -20,22 +20,6 @@ from sparse_training import FusedLayers
 if TYPE_CHECKING:
     from mast.episodes import TaskShape
     from mast.widths import NetworkWidths
-
-
-class MixingWeights(NamedTuple):
-    """What the state makes of the mixer, for ``rows`` states.
-
-    Attributes:
-        first: ``(N, W, rows)``, none negative.
-        bias: ``(W, rows)``.
-        second: ``(W, rows)``, none negative.
-        offset: ``(rows,)``.
-    """
-
-    first: Tensor
-    bias: Tensor
-    second: Tensor
-    offset: Tensor
 
 
 class QmixMixer(torch.nn.Module):
@@ -67,12 +51,10 @@ class QmixMixer(torch.nn.Module):
 
     def weights(self, states: Tensor) -> MixingWeights:
         """The mixer's weights for ``(S, rows)`` states."""
-        raw = RawWeights.of(self._stacked(states), self.n_agents)
-        first = raw.first.abs().reshape(self.n_agents, self.width, -1)
-        return MixingWeights(first, raw.bias, raw.second.abs(), raw.offset[0])
+        return MixingWeights.of(self._stacked(states), self.n_agents)
 
     def _stacked(self, states: Tensor) -> Tensor:
-        """The parts of :class:`RawWeights` one below the other."""
+        """What the hypernetworks give, one below the other."""
         stacked = self._fused(states)
         if stacked is not None:
             return stacked

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mast.mixers.qmix import MixingWeights
+from mast.mixers.mixing import MixingWeights
 from mast.operators.maximum import greedy_actions
 from mast.operators.operator import Operator
 

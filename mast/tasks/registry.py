@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from importlib import import_module
 from types import MappingProxyType
 
-from marl_common import suggest
+from marl_common import named, suggest
 from mast.errors import MastError
 from mast.tasks.task import Task
 from mpe_marl import BatchEnv, BatchWorlds, imported, make_spec
@@ -47,8 +46,7 @@ def find_task(name: str, length: int = 100) -> Task:
 
         return Task(name, length, partial(AnyWorlds, imported(name)), at_once=32)
     if (suite := SUITES.get(name.partition("-")[0])) and "-" in name:
-        module, _, function = suite.partition(":")
-        task: Task = getattr(import_module(module), function)(name)
+        task: Task = named(suite)(name)
         return task
     known = (*TASKS, *LONG_TASKS)
     raise MastError(

@@ -75,11 +75,6 @@ class Learner(Generic[StoreT]):
         """Each agent's policy, ``(N, ...)`` layers."""
         return self.actors.online
 
-    @property
-    def noisy(self) -> bool:
-        """Whether updates draw noise."""
-        return self.head.noisy
-
     def update(self, replay: StoreT, clock: Clock) -> dict[str, float]:
         """Train every agent once on draws from the store.
 
@@ -156,14 +151,11 @@ class Learner(Generic[StoreT]):
         return {
             **self.actors.state_dict("actor"),
             **self.critics.state_dict("critic"),
-            **self._counted(),
+            **({"updates": torch.tensor(self._updates)} if self.config.policy_delay > 1 else {}),
             "noise.target": self._target_noise.get_state(),
             "noise.policy": self._policy_noise.get_state(),
             "noise.explore": torch.from_numpy(pack_generator(self._explore)),
         }
-
-    def _counted(self) -> dict[str, Tensor]:
-        return {"updates": torch.tensor(self._updates)} if self.config.policy_delay > 1 else {}
 
     def load_state_dict(self, tensors: dict[str, Tensor]) -> None:
         """Take back what :meth:`state_dict` gave, also that of another update mode.

@@ -61,7 +61,7 @@ class Head:
                 return hard
             return _likeliest(output + noise)
         if self.soft:
-            mean, log_std = self._gaussian(output)
+            mean, log_std = self.gaussian(output)
             return torch.sigmoid(mean + log_std.exp() * noise)
         if self._smooth and not output.requires_grad:  # a target's action
             near = (_SMOOTHING * noise).clamp(-_SMOOTH_CLIP, _SMOOTH_CLIP)
@@ -78,7 +78,7 @@ class Head:
         if self.discrete:
             log_p = torch.log_softmax(output, dim=-1)
             return -self._entropy * (log_p.exp() * log_p).sum(-1)
-        mean, log_std = self._gaussian(output)
+        mean, log_std = self.gaussian(output)
         u = mean + log_std.exp() * noise
         normal = -0.5 * noise.square() - log_std - 0.5 * torch.log(u.new_tensor(2 * torch.pi))
         slope = functional.logsigmoid(u) + functional.logsigmoid(-u)  # log d sigmoid / d u
@@ -92,7 +92,8 @@ class Head:
             output = output * (output > NEVER / 2)
         return self._penalty * output.square().mean(-1)
 
-    def _gaussian(self, output: Tensor) -> tuple[Tensor, Tensor]:
+    def gaussian(self, output: Tensor) -> tuple[Tensor, Tensor]:
+        """``(..., A)`` means and logarithms of standard deviations of a soft policy."""
         mean, log_std = output.chunk(2, dim=-1)
         return mean, log_std.clamp(*LOG_STD)
 

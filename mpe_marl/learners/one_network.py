@@ -47,10 +47,8 @@ class OneNetwork(SharedLearner):
         seen = data[f"{when}obs"].transpose(0, 1)
         return nets.own([weight[:, :width], *others], seen, weight[0, width:])
 
-    def _first_of(
-        self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
-    ) -> Tensor:
-        return self._joint_first(layers[0][: -self.schema.n_agents], layers[1], data, when, actions)
+    def _first_layer(self, layers: nets.Layers) -> tuple[Tensor, Tensor]:
+        return layers[0][: -self.schema.n_agents], layers[1]
 
     def _shift(self, critics: nets.Layers) -> Tensor:
         """``(N * twins, hidden)`` rows of the first layer's weights that the ids pick."""

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mpe_marl.acting import LOG_STD
 from mpe_marl.clock import Clock
 from mpe_marl.learners import nets
 from mpe_marl.learners.advantages import advantages
@@ -102,8 +101,7 @@ class PpoLearner(Learner[Rollout]):
             log_p = torch.log_softmax(output, dim=-1)
             chosen = log_p.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
             return chosen, -(log_p.exp() * log_p).sum(-1)
-        mean, log_std = output.chunk(2, dim=-1)
-        log_std = log_std.clamp(*LOG_STD)
+        mean, log_std = self.head.gaussian(output)
         pushed = torch.logit(actions, _TINY)  # before the sigmoid, whose slope cancels in a ratio
         square = ((pushed - mean) / log_std.exp()).square()
         return -(0.5 * square + log_std).sum(-1), log_std.sum(-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,22 +15,23 @@ from mpe_marl.learners.base import losses_of, report_errors
 from mpe_marl.learners.fold import Fold
 from mpe_marl.learners.products import product
 from mpe_marl.learners.stacked import StackedLearner, critic_loss
-from mpe_marl.replay import Replay
+from mpe_marl.learners.values import value_of
+from mpe_marl.replay import Replay, ReplayBatch
 
 
 class SharedLearner(StackedLearner):
     """Target actions once, and the critics' first layers as one matrix on the shared batch."""
 
     wide = True
-    _scale = 1.0
-    """Factor of the summed losses, of which gradients are taken."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        n, config = self.schema.n_agents, self.config
-        self._groups = [slice(0, n)]
-        self.actors.split([slice(0, self.actors.count)], config.lr, config.clip)
-        self.critics.split([slice(0, self.critics.count)], config.lr, config.clip)
+        for bank in (self.actors, self.critics):
+            bank.split([slice(0, bank.count)], self.config.lr, self.config.clip)
+
+    def _shift(self, critics: nets.Layers) -> Tensor | None:
+        """``(N * twins, hidden)`` what each agent adds to the critics' first layers, if any."""
+        return None
 
     def update(self, replay: Replay, clock: Clock) -> dict[str, float]:
         """See :meth:`Learner.update`.
@@ -63,18 +65,6 @@ class SharedLearner(StackedLearner):
         n = self.schema.n_agents
         return losses_of(loss.detach() / n, p_loss / n, target.mean())
 
-    def _columns(self, batch: Any) -> dict[str, Tensor]:
-        """The batch's columns ``(B, ...)`` as tensors."""
-        drawn = batch.joined()
-        names = ("obs", "actions", "rewards", "next_obs", "done", "weights", "obs_actions",
-                 "states", "next_states")  # fmt: skip
-        arrays = {name: getattr(drawn, name) for name in names}
-        data = {k: self.tensor(a) for k, a in arrays.items() if a is not None and a.size}
-        if "obs" in data and "obs_actions" not in data:
-            parts = [data["obs"].flatten(1), data["actions"].flatten(1)]
-            data["obs_actions"] = torch.cat(parts, dim=1)
-        return data
-
     def _shared_target(self, data: dict[str, Tensor]) -> Tensor:
         """``(N, B)`` targets of all agents."""
         n, twins, size = self.schema.n_agents, self.config.twins, len(data["done"])
@@ -82,7 +72,7 @@ class SharedLearner(StackedLearner):
         output = self._policy(self.actors.target, data, "next_")
         actions = self.head.act(output, noise)
         flat = actions.transpose(0, 1).flatten(1)
-        h = self._first_of(self.critics.target, data, "next_", flat)
+        h = self._joint_first(self.critics.target, data, "next_", flat)
         value = nets.rest(self.critics.target, h, self._shift(self.critics.target))
         value = value.view(n, twins, size).amin(1)
         value = value + self.head.bonus(output, noise)
@@ -92,16 +82,15 @@ class SharedLearner(StackedLearner):
         """``(N, B, out)`` outputs of all policies on their observations."""
         return nets.own(layers, data[f"{when}obs"].transpose(0, 1))
 
-    def _first_of(
+    def _first_layer(self, layers: nets.Layers) -> tuple[Tensor, Tensor]:
+        """Weights ``(in, M, hidden)`` for observations and actions, and biases."""
+        return layers[0], layers[1]
+
+    def _joint_first(
         self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
     ) -> Tensor:
         """``(M, B, hidden)`` critics' first layer on observations and ``(B, N * A)`` actions."""
-        return self._joint_first(layers[0], layers[1], data, when, actions)
-
-    def _joint_first(
-        self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str, actions: Tensor
-    ) -> Tensor:
-        """``(M, B, hidden)`` first layer ``(in, M, hidden)`` of all observations and actions."""
+        weight, bias = self._first_layer(layers)
         if not when:
             return nets.first_wide(weight, bias, data["obs_actions"])
         obs = data[f"{when}obs"].flatten(1)
@@ -120,20 +109,18 @@ class SharedLearner(StackedLearner):
 
     def _critic_first(self, layers: nets.Layers, data: dict[str, Tensor]) -> Tensor:
         """The same on what was stored."""
-        return self._first_of(layers, data, "", data["actions"].flatten(1))
+        return self._joint_first(layers, data, "", data["actions"].flatten(1))
 
     def _train_all_policies(self, data: dict[str, Tensor]) -> Tensor:
-        part, n = self.actors.parts[0], self.schema.n_agents
+        part = self.actors.parts[0]
         critics = [leaf.detach() for leaf in self.critics.parts[0].leaves]
         with torch.no_grad():
             h = self._critic_first(critics, data)
         output = self._policy(part.leaves, data, "")
-        noise = torch.stack([self.policy_noise(output.shape[1]) for _ in range(n)])
-        columns = self._action_rows(critics)
-        change = self.head.act(output, noise) - data["actions"].transpose(0, 1)
-        loss = self._policy_loss(output, noise, change, h, columns, critics, data.get("weights"))
-        part.step(loss * self._scale)
-        return loss.detach()
+        shift, columns = self._shift(critics), self._action_rows(critics)
+        values = partial(value_of, h=h, shift=shift, columns=columns, layers=critics)
+        actions = data["actions"].transpose(0, 1)
+        return self._climb(part, output, actions, values, data.get("weights"))
 
 
 class FoldedLearner(SharedLearner):
@@ -148,7 +135,7 @@ class FoldedLearner(SharedLearner):
             )
         self._fold = Fold(self.schema.spec, self.device)
 
-    def _columns(self, batch: Any) -> dict[str, Tensor]:
+    def _columns(self, batch: ReplayBatch) -> dict[str, Tensor]:
         if batch.states is None:
             raise MpeError("update mode 'folded' needs states; use replay layout 'state'.")
         return super()._columns(batch)
@@ -163,7 +150,8 @@ class FoldedLearner(SharedLearner):
         return nets.first_wide(self._fold.each(weight), bias, data[f"{when}states"])
 
     def _joint_first(
-        self, weight: Tensor, bias: Tensor, data: dict[str, Tensor], when: str, actions: Tensor
+        self, layers: nets.Layers, data: dict[str, Tensor], when: str, actions: Tensor
     ) -> Tensor:
+        weight, bias = self._first_layer(layers)
         x = torch.cat([data[f"{when}states"], actions], dim=1)
         return nets.first_wide(self._fold.all(weight), bias, x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,11 +11,16 @@ from torch import Tensor
 
 from mpe_marl.clock import Clock
 from mpe_marl.learners import nets
-from mpe_marl.learners.base import Learner, losses_of
+from mpe_marl.learners.bank import Part
+from mpe_marl.learners.base import Learner, losses_of, report_errors
 from mpe_marl.learners.values import value_of
 from mpe_marl.replay import Replay, ReplayBatch
 
 _GROUP_BYTES = 256 * 2**20  # of mini-batches held at once
+COLUMNS = ("obs", "actions", "rewards", "next_obs", "done", "weights", "obs_actions", "states",
+           "next_states")  # fmt: skip
+
+Values = Callable[[Tensor], Tensor]
 
 
 class StackedLearner(Learner[Replay]):
@@ -21,6 +28,9 @@ class StackedLearner(Learner[Replay]):
 
     Trainers go in groups whose batches fit in 256 MiB together.
     """
+
+    _scale = 1.0
+    """Factor of the summed losses, of which gradients are taken."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -56,9 +66,7 @@ class StackedLearner(Learner[Replay]):
                 target = self._target(group, data, targets)
             with clock("q_loss"):
                 q_loss, errors = self._train_critics(k, data, target)
-                replay.law.update(
-                    batch.rows, (errors.mean(0) if one else errors.reshape(-1)).cpu().numpy()
-                )
+                report_errors(replay, batch, errors.mean(0) if one else errors.reshape(-1))
             with clock("p_loss"):
                 p_loss = self._train_policies(k, group, data) if turn else q_loss.new_zeros(())
             totals += torch.stack([q_loss, p_loss, target.mean(-1).sum()]).double().cpu()
@@ -69,17 +77,19 @@ class StackedLearner(Learner[Replay]):
 
     def _data(self, batch: ReplayBatch, count: int, size: int) -> dict[str, Tensor]:
         """Columns ``(G, B, ...)`` for a group of ``G`` trainers; a shared batch is expanded."""
+        return {
+            name: column.unflatten(0, (-1, size)).expand(count, *[-1] * column.dim())
+            for name, column in self._columns(batch).items()
+        }
+
+    def _columns(self, batch: ReplayBatch) -> dict[str, Tensor]:
+        """The batch's columns ``(B, ...)`` as tensors."""
         drawn = batch.joined()
-        data: dict[str, Tensor] = {}
-        for name in ("obs", "actions", "rewards", "next_obs", "done", "weights", "obs_actions"):
-            array = getattr(drawn, name)
-            if array is not None:
-                column = self.tensor(array)
-                column = column.view(-1, size, *column.shape[1:])
-                data[name] = column.expand(count, *column.shape[1:])
-        if "obs_actions" not in data:
-            parts = [data["obs"].flatten(2), data["actions"].flatten(2)]
-            data["obs_actions"] = torch.cat(parts, dim=2)
+        arrays = {name: getattr(drawn, name) for name in COLUMNS}
+        data = {k: self.tensor(a) for k, a in arrays.items() if a is not None and a.size}
+        if "obs" in data and "obs_actions" not in data:
+            parts = [data["obs"].flatten(1), data["actions"].flatten(1)]
+            data["obs_actions"] = torch.cat(parts, dim=1)
         return data
 
     def _next_actions(self, after: Tensor) -> tuple[Tensor, Tensor]:
@@ -110,7 +120,7 @@ class StackedLearner(Learner[Replay]):
         layers = [weight[:, :width], *others]
         h = nets.first(layers, self._twice(after)).baddbmm_(self._twice(actions), weight[:, width:])
         value = nets.rest(layers, h).view(count, twins, size).amin(1)
-        rewards = _own_column(data["rewards"], group)
+        rewards = data["rewards"][torch.arange(count), :, torch.arange(group.start, group.stop)]
         return rewards + self.config.gamma * (1 - data["done"]) * (value + bonus)
 
     def _twice(self, x: Tensor) -> Tensor:
@@ -130,40 +140,37 @@ class StackedLearner(Learner[Replay]):
     def _train_policies(self, k: int, group: slice, data: dict[str, Tensor]) -> Tensor:
         part, twins, n = self.actors.parts[k], self.config.twins, self.schema.n_agents
         count = group.stop - group.start
-        mine = torch.arange(count)
-        output = nets.own(part.leaves, data["obs"][mine, :, mine + group.start])
-        noise = torch.stack([self.policy_noise(output.shape[1]) for _ in range(count)])
+        mine, own = torch.arange(count), torch.arange(group.start, group.stop)
+        output = nets.own(part.leaves, data["obs"][mine, :, own])
         critics = [leaf.detach() for leaf in self.critics.parts[k].leaves]
         with torch.no_grad():
             h = nets.first(critics, self._twice(data["obs_actions"]))
         weight = critics[0].view(count, twins, -1, self.config.hidden)
         act = weight[:, :, n * self.schema.obs_dim :]
         act = act.reshape(count, twins, n, self.schema.act_dim, -1)
-        columns = act[mine, :, mine + group.start]  # (G, twins, A, hidden)
-        change = self.head.act(output, noise) - data["actions"][mine, :, mine + group.start]
-        loss = self._policy_loss(output, noise, change, h, columns, critics, data.get("weights"))
-        part.step(loss)
-        return loss.detach()
+        columns = act[mine, :, own]  # (G, twins, A, hidden)
+        values = partial(value_of, h=h, shift=None, columns=columns, layers=critics)
+        actions = data["actions"][mine, :, own]
+        return self._climb(part, output, actions, values, data.get("weights"))
 
-    def _shift(self, critics: nets.Layers) -> Tensor | None:
-        """``(G * twins, hidden)`` what each agent adds to the critics' first layers, if any."""
-        return None
-
-    def _policy_loss(
-        self,
-        output: Tensor,
-        noise: Tensor,
-        change: Tensor,
-        h: Tensor,
-        columns: Tensor,
-        critics: list[Tensor],
-        weights: Tensor | None,
+    def _climb(
+        self, part: Part, output: Tensor, actions: Tensor, values: Values, weights: Tensor | None
     ) -> Tensor:
-        """The summed loss of ``G`` policies; see :func:`mpe_marl.learners.values.value_of`."""
-        value = value_of(change, h, self._shift(critics), columns, critics)
-        value = self.worth(value, 1)
+        """Let ``G`` policies climb the values of their own actions; returns the summed loss.
+
+        Args:
+            part: The policies.
+            output: ``(G, B, out)`` of theirs.
+            actions: ``(G, B, A)`` what was stored.
+            values: ``(G, twins, B)`` values of changes of what was stored.
+            weights: ``(G, B)`` or ``(B,)``; None where all are 1.
+        """
+        noise = torch.stack([self.policy_noise(output.shape[1]) for _ in range(len(output))])
+        value = self.worth(values(self.head.act(output, noise) - actions), 1)
         gain = value + self.head.bonus(output, noise) - self.head.penalty(output)
-        return -(gain if weights is None else gain * weights).mean(-1).sum()
+        loss = -(gain if weights is None else gain * weights).mean(-1).sum()
+        part.step(loss * self._scale)
+        return loss.detach()
 
 
 def critic_loss(q: Tensor, target: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -172,9 +179,3 @@ def critic_loss(q: Tensor, target: Tensor, weights: Tensor | None) -> tuple[Tens
     square = error.square()
     loss = (square if weights is None else square * weights.unsqueeze(1)).mean(-1).sum()
     return loss, error.detach().abs().mean(1)
-
-
-def _own_column(rewards: Tensor, group: slice) -> Tensor:
-    """``(G, B)`` each trainer's own reward out of ``(G, B, N)``."""
-    mine = torch.arange(len(rewards))
-    return rewards[mine, :, mine + group.start]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import timeit
 from collections.abc import Callable
 
 import numpy as np
@@ -15,12 +16,7 @@ def fastest(
     block: Callable[[], object], repeats: int = 5, timer: Timer = time.perf_counter
 ) -> float:
     """Least time of several runs [s]."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = timer()
-        block()
-        best = min(best, timer() - start)
-    return best
+    return min(timeit.repeat(block, timer=timer, repeat=repeats, number=1))
 
 
 def copy_seconds(

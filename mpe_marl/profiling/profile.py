@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpe_marl.clock import PHASES, UPDATE_PHASES, Clock
+from mpe_marl.clock import PHASES, Clock
 from mpe_marl.profiling import counters, peaks
 from mpe_marl.profiling.addresses import lines_of
 from mpe_marl.profiling.peaks import Timer
@@ -51,15 +51,12 @@ class Profile:
 
     def plain(self) -> dict[str, Any]:
         """The profile as JSON values."""
-        c = self.config
+        measured = dict(vars(self))
+        c, source = measured.pop("config"), measured.pop("counters_source")
         return {
             "world": c.world, "algorithm": c.learner.algorithm, "mode": c.learner.mode,
             "layout": c.layout, "law": c.law, "n_agents": c.n_agents, "batch": c.batch,
-            "phase_ms": self.phase_ms, "cycle_ms": self.cycle_ms, "bytes": self.bytes,
-            "gb_per_s": self.gb_per_s, "memcpy_gb_per_s": self.memcpy_gb_per_s,
-            "gflop": self.gflop, "gflop_per_s": self.gflop_per_s,
-            "peak_gflop_per_s": self.peak_gflop_per_s,
-            "counters": {**self.counters, "source": self.counters_source},
+            **measured, "counters": {**self.counters, "source": source},
         }  # fmt: skip
 
 
@@ -164,8 +161,3 @@ def _count(trainer: Trainer, draws: int) -> tuple[dict[str, int], str]:
         for name, count in simulator.run(lines_of(replay.layout, rows)).items():
             totals[name] = totals.get(name, 0) + count
     return totals, "simulated"
-
-
-def update_ms(profile: Profile) -> float:
-    """Milliseconds of update-all-trainers in a cycle."""
-    return sum(profile.phase_ms[p] for p in UPDATE_PHASES)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpe_marl.replay.layout import Layout, one_hot
+from mpe_marl.replay.layout import FIELDS, Layout, one_hot
 from mpe_marl.replay.memory import Shapes
 from mpe_marl.replay.ring import Rows
 from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
-
-_FIELDS = ("obs", "actions", "rewards", "next_obs", "done")
 
 
 class Arrays(Layout):
@@ -29,7 +27,7 @@ class Arrays(Layout):
         }
         return {
             f"{field}.{i}": ((rows, *widths[field]), np.float32)
-            for field in _FIELDS
+            for field in FIELDS
             for i in range(schema.n_agents)
         }
 
@@ -47,6 +45,6 @@ class Arrays(Layout):
         """See :meth:`Layout.gather`."""
         n = self.schema.n_agents
         obs, actions, rewards, after, done = (
-            tuple(self.tables[f"{field}.{i}"][rows] for i in range(n)) for field in _FIELDS
+            tuple(self.tables[f"{field}.{i}"][rows] for i in range(n)) for field in FIELDS
         )
         return ReplayBatch(obs, actions, rewards, after, done[0], rows)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import at_least, not_known
+from marl_common import at_least, check_name
 from marl_runs import make_generator, pack_generator, unpack_generator
 from mpe_marl.errors import MpeError
 from mpe_marl.replay.arrays import Arrays
@@ -55,8 +55,7 @@ class Replay:
         directory: str | os.PathLike[str] | None = None,
         limit: int | None = None,
     ) -> None:
-        if layout not in LAYOUTS:
-            raise MpeError(not_known("replay layout", layout, LAYOUTS))
+        check_name("replay layout", layout, LAYOUTS, MpeError)
         cls = LAYOUTS[layout]
         self.schema = schema
         self.law = make_law(law) if isinstance(law, str) else law
@@ -145,12 +144,13 @@ class Replay:
                 "it was made with."
             )
         ring.cursor, ring.size = cursor, size
-        self.layout.load_state_dict(_under("table.", tables))
-        self.law.load_state_dict(_under("law.", tables))
+        self.layout.load_state_dict(under("table.", tables))
+        self.law.load_state_dict(under("law.", tables))
         unpack_generator(self.rng, tables["rng"])
         key = [int(v) for v in tables["random"]]
         self._random.setstate((key[0], tuple(key[1:]), None))
 
 
-def _under(head: str, tables: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def under(head: str, tables: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Tables whose names begin so, by the rest of their names."""
     return {k[len(head) :]: v for k, v in tables.items() if k.startswith(head)}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import numpy as np
 
-from marl_common import at_least, not_known
+from marl_common import at_least, check_name
 from mpe_marl.errors import MpeError
 from mpe_marl.replay.law import NEIGHBORS, Float, SamplingLaw
 from mpe_marl.replay.priorities import Prioritised
@@ -32,9 +31,7 @@ class Uniform(SamplingLaw):
 
     def inclusion(self, ring: Ring) -> Float:
         """1 / size for every stored row."""
-        p = np.zeros(ring.rows)
-        p[ring.physical(np.arange(ring.size))] = 1.0 / ring.size
-        return p
+        return ring.by_row(np.full(ring.size, 1.0 / ring.size))
 
 
 EDGES = ("short", "drop", "clip")
@@ -57,8 +54,7 @@ class Neighbor(SamplingLaw):
     """
 
     def __init__(self, n: int = 3, edges: str = "short") -> None:
-        if edges not in EDGES:
-            raise MpeError(not_known("edges", edges, sorted(EDGES)))
+        check_name("edges", edges, sorted(EDGES), MpeError)
         self.n = at_least("neighbors", n, 1, MpeError)
         self.edges = edges
         self.name = "neighbor" if edges == "short" else f"neighbor-{edges}"
@@ -119,9 +115,7 @@ class Neighbor(SamplingLaw):
         margin = self._margin(ring)
         near = self._near(np.arange(margin, ring.size - margin), ring.size)
         counts = np.bincount(near, minlength=ring.size)
-        p = np.zeros(ring.rows)
-        p[ring.physical(np.arange(ring.size))] = counts / counts.sum()
-        return p
+        return ring.by_row(counts / counts.sum())
 
 
 class Runs(SamplingLaw):
@@ -199,33 +193,15 @@ class Recent(SamplingLaw):
         new = min(self.newest, ring.size)
         chances = np.full(ring.size, (1 - self.share) / ring.size)
         chances[ring.size - new :] += self.share / new
-        p = np.zeros(ring.rows)
-        p[ring.physical(np.arange(ring.size))] = chances
-        return p
+        return ring.by_row(chances)
 
 
-def share(law: SamplingLaw, name: str) -> SamplingLaw:
-    """Make every trainer of an update use one draw of ``law``, which gets a new name."""
-    law.shared, law.name = True, name
-    return law
-
-
-def _neighbor(edges: str) -> Callable[[int], SamplingLaw]:
-    return lambda n: Neighbor(n, edges)
-
-
-def _shared_neighbor(edges: str) -> Callable[[int], SamplingLaw]:
-    return lambda n: share(law := Neighbor(n, edges), f"shared-{law.name}")
-
-
-_NEIGHBORS: dict[str, Callable[[int], SamplingLaw]] = {
-    make(1).name: make for edges in EDGES for make in (_neighbor(edges), _shared_neighbor(edges))
-}
-_OTHERS: dict[str, Callable[[], SamplingLaw]] = {
+_NEIGHBORS = {head + Neighbor(1, edges).name: edges for edges in EDGES for head in ("", "shared-")}
+_OTHERS: dict[str, type[SamplingLaw]] = {
     "uniform": Uniform,
     "runs": Runs,
     "recent": Recent,
-    "shared": lambda: share(Uniform(), "shared"),
+    "shared": Uniform,
     "prioritised": Prioritised,
 }
 LAWS = (*_OTHERS, *_NEIGHBORS)
@@ -238,8 +214,7 @@ def check_law(name: str, neighbors: int = NEIGHBORS) -> None:
     Raises:
         MpeError: No such law, or it has no neighborhoods.
     """
-    if name not in LAWS:
-        raise MpeError(not_known("sampling law", name, LAWS))
+    check_name("sampling law", name, LAWS, MpeError)
     at_least("neighbors", neighbors, 1, MpeError)
     if neighbors != NEIGHBORS and name not in _NEIGHBORS:
         raise MpeError(
@@ -259,4 +234,6 @@ def make_law(name: str, neighbors: int = NEIGHBORS) -> SamplingLaw:
         MpeError: No such law, or it has no neighborhoods.
     """
     check_law(name, neighbors)
-    return _NEIGHBORS[name](neighbors) if name in _NEIGHBORS else _OTHERS[name]()
+    law = Neighbor(neighbors, _NEIGHBORS[name]) if name in _NEIGHBORS else _OTHERS[name]()
+    law.name, law.shared = name, name.startswith("shared")
+    return law

@@ -12,6 +12,9 @@ from mpe_marl.replay.memory import Shapes, allocate, total_bytes
 from mpe_marl.replay.ring import Ring, Rows
 from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 
+FIELDS = ("obs", "actions", "rewards", "next_obs", "done")
+"""Columns of a transition."""
+
 
 class Layout:
     """Base of all layouts.

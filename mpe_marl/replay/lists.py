@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpe_marl.errors import ReplayMemoryError
-from mpe_marl.replay.layout import Layout, one_hot
+from mpe_marl.replay.layout import FIELDS, Layout, one_hot
 from mpe_marl.replay.memory import Shapes, available_bytes, readable
 from mpe_marl.replay.ring import Rows
 from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
@@ -17,10 +17,8 @@ from mpe_marl.replay.schema import ReplayBatch, Schema, Transition
 _ARRAY = 112  # bytes of an array object beside its data
 _TUPLE = 88 + 24  # bytes of a five-tuple, its slot in the list and its reward
 
-_FIELDS = ("obs", "actions", "rewards", "next_obs", "done")
-
 Entry = tuple[NDArray[np.float64], NDArray[np.float64], float, NDArray[np.float64], float]
-Fields = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+Fields = tuple[NDArray[Any], ...]
 
 
 class Lists(Layout):
@@ -97,13 +95,7 @@ class Lists(Layout):
             rewards.append(reward)
             obs_tp1.append(np.asarray(after))
             dones.append(done)
-        return (
-            np.array(obs_t),
-            np.array(actions),
-            np.array(rewards),
-            np.array(obs_tp1),
-            np.array(dones),
-        )
+        return tuple(map(np.array, (obs_t, actions, rewards, obs_tp1, dones)))
 
     def gather(self, rows: Rows | Sequence[int], states_only: bool = False) -> ReplayBatch:
         """See :meth:`Layout.gather`; float64, one :meth:`encode` an agent."""
@@ -118,14 +110,14 @@ class Lists(Layout):
         rows = list(range(len(self.storage[0])))
         tables: dict[str, NDArray[Any]] = {}
         for i in range(self.schema.n_agents):
-            for name, column in zip(_FIELDS, self.encode(i, rows), strict=True):
+            for name, column in zip(FIELDS, self.encode(i, rows), strict=True):
                 tables[f"{name}.{i}"] = column
         return tables
 
     def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> None:
         """See :meth:`Layout.load_state_dict`."""
         for i in range(self.schema.n_agents):
-            columns = [tables[f"{name}.{i}"] for name in _FIELDS]
+            columns = [tables[f"{name}.{i}"] for name in FIELDS]
             self.storage[i] = [
                 (obs, action, float(reward), after, float(done))
                 for obs, action, reward, after, done in zip(*columns, strict=True)

@@ -1,8 +1,8 @@
 from .batch import BatchEnv as BatchEnv
 from .batch import BatchWorlds as BatchWorlds
-from .batch import Step as Step
 from .parallel import parallel_env as parallel_env
 from .role_spec import RoleSpec as RoleSpec
+from .rules import Step as Step
 from .spec import LINEAR_SCENARIOS as LINEAR_SCENARIOS
 from .spec import SCENARIOS as SCENARIOS
 from .spec import VELOCITY_ORDERS as VELOCITY_ORDERS

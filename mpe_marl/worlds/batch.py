@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,25 +11,8 @@ from marl_common import at_least
 from marl_runs import make_generator, pack_generator, unpack_generator
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds import physics
-from mpe_marl.worlds.rules import WorldTables, rules_of
+from mpe_marl.worlds.rules import Step, WorldTables, rules_of
 from mpe_marl.worlds.spec import AnySpec, WorldSpec
-
-
-@dataclass(slots=True)
-class Step:
-    """What one step of ``W`` worlds gave.
-
-    Attributes:
-        obs: ``(W, N, D)`` float32 observations after the step, before any restart.
-        rewards: ``(W, N)`` float64.
-        terminated: ``(W,)`` bool: the future is worth nothing (bootstrapping stops).
-        ended: ``(W,)`` bool: terminated or cut; :meth:`BatchEnv.restart` goes on.
-    """
-
-    obs: NDArray[np.float32]
-    rewards: NDArray[np.float64]
-    terminated: NDArray[np.bool_]
-    ended: NDArray[np.bool_]
 
 
 class BatchEnv(Protocol):
@@ -97,13 +79,12 @@ class BatchWorlds:
         self.act_dims, self.continuous, self.names = spec.act_dims, spec.continuous, spec.names
         self._may = what_they_have(spec, n_worlds)
         self._rng = np.random.default_rng()
-        tables = WorldTables.of(spec, n_worlds)
-        self.t, self._state, self._obs = tables.t, tables.state, tables.obs
-        self._step = Step(
-            self._obs, tables.rewards, np.zeros(n_worlds, dtype=np.bool_), tables.ended
-        )
-        rules = rules_of(spec, tables)
-        self._start, self._advance, self._look = rules.start, rules.advance, rules.look
+        self._state, self.t = np.zeros((n_worlds, spec.state_dim)), np.zeros(n_worlds, np.int64)
+        agents, flags = (n_worlds, spec.n_agents), np.zeros((2, n_worlds), np.bool_)
+        self._obs = np.zeros((*agents, spec.obs_dim), np.float32)
+        self._step = Step(self._obs, np.zeros(agents), *flags)
+        tables = WorldTables(self._state, self.t, self._step)
+        self._start, self._advance, self._look = rules_of(spec, tables)
         self._shape = (n_worlds, spec.n_agents) + ((spec.act_dim,) if spec.continuous else ())
         self._dtype = np.dtype(np.float32 if spec.continuous else np.int64)
 

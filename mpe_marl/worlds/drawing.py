@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from marl_common import atomic_write
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds.spec import AnySpec
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 SIZE = 400
 """Pixels along a side."""
@@ -78,7 +75,7 @@ def write_gif(frames: Sequence[NDArray[np.uint8]], path: Path) -> None:
         from PIL import Image
     except ImportError:
         raise MpeError("a GIF needs Pillow; pip install 'marl-mapper[viz]'.") from None
-    first, *others = (_paletted(Image.fromarray(frame)) for frame in frames)
+    first, *others = (Image.fromarray(frame).quantize(32) for frame in frames)
     try:
         with atomic_write(path) as draft:
             first.save(draft, "GIF", save_all=True, append_images=others, duration=_STEP_MS, loop=0)
@@ -87,7 +84,3 @@ def write_gif(frames: Sequence[NDArray[np.uint8]], path: Path) -> None:
             f"cannot write {path} ({error.strerror}); expected a file name in a folder that "
             "exists. Name another."
         ) from None
-
-
-def _paletted(image: Image) -> Image:
-    return image.quantize(32)

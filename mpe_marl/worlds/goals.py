@@ -54,9 +54,7 @@ def see_place(row: Any, place: int, i: int, seen: Any, at: int) -> int:
 def see_marks(row: Any, n: int, marks: int, i: int, seen: Any, at: int) -> int:
     """Write every landmark as agent ``i`` sees it; returns the next column."""
     for k in range(marks):
-        seen[at] = row[4 * n + 2 * k] - row[2 * i]
-        seen[at + 1] = row[4 * n + 2 * k + 1] - row[2 * i + 1]
-        at += 2
+        at = see_place(row, 4 * n + 2 * k, i, seen, at)
     return at
 
 
@@ -65,9 +63,7 @@ def _see_others(row: Any, n: int, i: int, seen: Any, at: int) -> int:
     """Write every other agent's place as agent ``i`` sees it; returns the next column."""
     for m in range(n):
         if m != i:
-            seen[at] = row[2 * m] - row[2 * i]
-            seen[at + 1] = row[2 * m + 1] - row[2 * i + 1]
-            at += 2
+            at = see_place(row, 2 * m, i, seen, at)
     return at
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable
 from typing import Any
 
-from marl_common import working_folder_modules
+from marl_common import named
 from mpe_marl.errors import MpeError
 
 PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -52,10 +51,8 @@ def imported(world: str) -> Callable[[], Any]:
         MpeError: The module cannot be imported, or has no such function.
     """
     check_place(world)
-    module, _, name = world.partition(":")
     try:
-        with working_folder_modules():
-            make = getattr(importlib.import_module(module), name)
+        make: Callable[[], Any] = named(world)
     except (ImportError, AttributeError) as error:
         raise MpeError(
             f"world {world!r} cannot be imported ({error}); expected module:function, "
@@ -68,4 +65,4 @@ def imported(world: str) -> Callable[[], Any]:
             f"world {world!r} makes no world: it is built in, or needs arguments; expected a "
             "Python function that makes a PettingZoo ParallelEnv."
         )
-    return make  # type: ignore[no-any-return]
+    return make

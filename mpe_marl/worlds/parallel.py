@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +10,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from marl_common import at_least, not_known
+from marl_common import at_least, check_name
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds.batch import BatchWorlds, Step
+from mpe_marl.worlds.batch import BatchWorlds
 from mpe_marl.worlds.drawing import draw
+from mpe_marl.worlds.rules import Step
 from mpe_marl.worlds.spec import AnySpec, WorldSpec, make_spec
 
 
@@ -52,8 +53,8 @@ class ParticleWorld(ParallelEnv):
     }  # fmt: skip
 
     def __init__(self, spec: AnySpec, render_mode: str | None = None) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise MpeError(not_known("render mode", render_mode, ["rgb_array"]))
+        if render_mode is not None:
+            check_name("render mode", render_mode, ["rgb_array"], MpeError)
         self.worlds = BatchWorlds(spec, 1)
         self.render_mode = render_mode
         self._spec, self._trail = spec, list[NDArray[np.float32]]()
@@ -172,12 +173,15 @@ class AnyWorlds:
     Args:
         make: Builds one environment.
         n_worlds: How many copies.
+        names: The agents that learn, first among all; None: all.
     """
 
-    def __init__(self, make: Callable[[], Any], n_worlds: int = 1) -> None:
+    def __init__(
+        self, make: Callable[[], Any], n_worlds: int = 1, names: Sequence[str] | None = None
+    ) -> None:
         self.envs = [make() for _ in range(at_least("n_worlds", n_worlds, 1, MpeError))]
         self.n_worlds = n_worlds
-        self.names: list[str] = list(self.envs[0].possible_agents)
+        self.names: list[str] = list(names or self.envs[0].possible_agents)
         self.n_agents = len(self.names)
         acts = [self.envs[0].action_space(a) for a in self.names]
         kinds = {type(a) for a in acts}
@@ -241,13 +245,17 @@ class AnyWorlds:
         for w, env in enumerate(self.envs):
             live = set(env.agents)
             act = {a: self._action(i, actions[w, i]) for i, a in enumerate(self.names) if a in live}
-            obs, reward, term, trunc, infos = env.step(act)
+            obs, reward, term, trunc, infos = env.step(act | self._moved(env))
             self._write(w, obs, infos)
             rewards[w] = [reward.get(a, 0.0) for a in self.names]
             done = [term.get(a, False) or trunc.get(a, False) for a in act]
             ended[w] = all(done)
             terminated[w] = ended[w] and all(term.get(a, False) for a in act)
         return Step(self._obs, rewards, terminated, ended)
+
+    def _moved(self, env: Any) -> dict[str, Any]:
+        """Actions of agents that do not learn."""
+        return {}
 
     def states(self) -> NDArray[np.float32]:
         """``(W, S)`` what the worlds' ``state()`` gives; ``(W, 0)`` where they have none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from marl_runs import pack_generator, unpack_generator
 from mpe_marl.errors import MpeError
-from mpe_marl.worlds.batch import Step, prey_moves, what_they_have
+from mpe_marl.worlds.batch import prey_moves, what_they_have
 from mpe_marl.worlds.moves import ACT_DIM
+from mpe_marl.worlds.parallel import AnyWorlds
 from mpe_marl.worlds.role_spec import RoleSpec
 from mpe_marl.worlds.spec import AnySpec, WorldSpec
 
@@ -93,7 +95,7 @@ def _set_goals(world: Any, numbers: list[int]) -> None:
         world.agents[1].color[goals[0].index + 1] += 0.5
 
 
-class Mpe2Worlds:
+class Mpe2Worlds(AnyWorlds):
     """mpe2's worlds behind the trainer's interface; prey are moved by our script.
 
     Args:
@@ -102,56 +104,15 @@ class Mpe2Worlds:
     """
 
     def __init__(self, spec: AnySpec, n_worlds: int = 1) -> None:
-        self.envs = [mpe2_env(spec) for _ in range(n_worlds)]
-        self.spec: WorldSpec | None = spec if isinstance(spec, WorldSpec) else None
-        self.n_worlds, self.n_agents = n_worlds, spec.n_agents
-        self.obs_dim, self.act_dim, self.continuous = spec.obs_dim, spec.act_dim, spec.continuous
-        self._spec, self.act_dims = spec, spec.act_dims
-        self.names: list[str] = self.envs[0].possible_agents[: spec.n_agents]
-        self._obs = np.zeros((n_worlds, spec.n_agents, spec.obs_dim), dtype=np.float32)
+        super().__init__(partial(mpe2_env, spec), n_worlds, spec.names)
+        self._spec, self.spec = spec, spec if isinstance(spec, WorldSpec) else None
 
-    def reset(self, seed: int | None = None) -> NDArray[np.float32]:
-        """Start every world anew; world ``w`` with ``seed + w``."""
-        for w, env in enumerate(self.envs):
-            self._write(w, env.reset(seed=None if seed is None else seed + w)[0])
-        return self._obs
-
-    def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Start the ended worlds anew; see :class:`mpe_marl.worlds.BatchEnv`."""
-        for w in np.flatnonzero(ended).tolist():
-            self._write(w, self.envs[w].reset()[0])
-        return self._obs
-
-    def _write(self, w: int, obs: dict[str, Any]) -> None:
-        for i, name in enumerate(self.names):
-            self._obs[w, i, : len(obs[name])] = obs[name]
-
-    def step(self, actions: NDArray[Any]) -> Step:
-        """Advance every world by one step; see :class:`mpe_marl.worlds.BatchEnv`."""
-        rewards = np.zeros((self.n_worlds, self.n_agents))
-        ended = np.zeros(self.n_worlds, dtype=np.bool_)
-        for w, env in enumerate(self.envs):
-            mine = self._own(actions[w])
-            moves = dict(zip(env.possible_agents, mine + self._prey(env), strict=True))
-            obs, reward, _, cut, _ = env.step(moves)
-            self._write(w, obs)
-            rewards[w] = [reward[name] for name in self.names]
-            ended[w] = cut[self.names[0]]
-        return Step(self._obs, rewards, np.zeros_like(ended), ended)
-
-    def _own(self, actions: NDArray[Any]) -> list[Any]:
-        """Each agent's own action out of the padded one."""
-        sizes = self._spec.act_dims
-        if self.continuous:
-            return [row[:size] for row, size in zip(actions, sizes, strict=True)]
-        pairs = zip(actions.tolist(), sizes, strict=True)
-        return [action if action < size else 0 for action, size in pairs]
-
-    def _prey(self, env: Any) -> list[Any]:
-        if not isinstance(self._spec, WorldSpec):
-            return []
-        moves = prey_moves(self._spec, state_of(env))
-        return list(_MOVES[moves]) if self.continuous else moves
+    def _moved(self, env: Any) -> dict[str, Any]:
+        if self.spec is None:
+            return {}
+        moves = prey_moves(self.spec, state_of(env))
+        prey = env.possible_agents[self.n_agents :]
+        return dict(zip(prey, _MOVES[moves] if self.continuous else moves, strict=True))
 
     def states(self) -> NDArray[np.float32]:
         """``(W, state_dim)`` float32 world states."""
@@ -192,7 +153,7 @@ class Mpe2Worlds:
                 agent.state.c = words.copy()
             raw.steps = int(tables["t"][w])
             unpack_generator(raw.np_random, tables["rng"][w])
-            self._write(w, {name: raw.observe(name) for name in self.names})
+            self._write(w, {name: raw.observe(name) for name in self.names}, {})
         return self._obs
 
 

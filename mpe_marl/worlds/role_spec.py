@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds.moves import ACT_DIM
 
-_ACCEL = 5.0  # simple_env.py _set_action: sensitivity of an agent without `accel`
+ACCEL = 5.0  # simple_env.py _set_action: sensitivity of an agent without `accel`
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Role:
 
     team: str
     radius: float
-    accel: float = _ACCEL
+    accel: float = ACCEL
     top_speed: float = np.inf
     words: int = 0
 

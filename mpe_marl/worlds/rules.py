@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,33 +23,35 @@ _LOOKS = {
 }
 
 
+@dataclass(slots=True)
+class Step:
+    """What one step of ``W`` worlds gave.
+
+    Attributes:
+        obs: ``(W, N, D)`` float32 observations after the step, before any restart.
+        rewards: ``(W, N)`` float64.
+        terminated: ``(W,)`` bool: the future is worth nothing (bootstrapping stops).
+        ended: ``(W,)`` bool: terminated or cut; :meth:`BatchEnv.restart` goes on.
+    """
+
+    obs: NDArray[np.float32]
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    ended: NDArray[np.bool_]
+
+
 class WorldTables(NamedTuple):
     """What ``W`` worlds write in place.
 
     Attributes:
         state: ``(W, state_dim)`` float64.
         t: ``(W,)`` steps of the episodes.
-        obs: ``(W, N, D)`` float32.
-        rewards: ``(W, N)`` float64.
-        ended: ``(W,)`` bool.
+        step: What the latest step gave.
     """
 
     state: NDArray[np.float64]
     t: NDArray[np.int64]
-    obs: NDArray[np.float32]
-    rewards: NDArray[np.float64]
-    ended: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, spec: AnySpec, n_worlds: int) -> WorldTables:
-        """WorldTables of zeros."""
-        return cls(
-            np.zeros((n_worlds, spec.state_dim)),
-            np.zeros(n_worlds, dtype=np.int64),
-            np.zeros((n_worlds, spec.n_agents, spec.obs_dim), dtype=np.float32),
-            np.zeros((n_worlds, spec.n_agents)),
-            np.zeros(n_worlds, dtype=np.bool_),
-        )
+    step: Step
 
 
 class WorldRules(NamedTuple):
@@ -71,7 +74,7 @@ def rules_of(spec: AnySpec, tables: WorldTables) -> WorldRules:
 
 
 def _linear(spec: WorldSpec, tables: WorldTables) -> WorldRules:
-    extent, movers = spec.start_extent, 2 * spec.n_movers
+    extent, movers, gave = spec.start_extent, 2 * spec.n_movers, tables.step
 
     def start(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
         places = _anywhere(rng, extent, count)
@@ -82,9 +85,9 @@ def _linear(spec: WorldSpec, tables: WorldTables) -> WorldRules:
     advance = partial(
         physics.step, tables.state, spec.movers, spec.n_landmarks, spec.landmark_radius,
         spec.touch_square, spec.velocity_order == "openai", spec.episode_length,
-        tables.t, tables.obs, tables.rewards, tables.ended,
+        tables.t, gave.obs, gave.rewards, gave.ended,
     )  # fmt: skip
-    look = partial(physics.observe, tables.state, spec.n_movers, spec.n_landmarks, tables.obs)
+    look = partial(physics.observe, tables.state, spec.n_movers, spec.n_landmarks, gave.obs)
     return WorldRules(start, advance, look)
 
 
@@ -97,7 +100,7 @@ def _anywhere(
 
 
 def _roles(spec: RoleSpec, tables: WorldTables) -> WorldRules:
-    n, marks = spec.n_agents, spec.n_landmarks
+    n, marks, gave = spec.n_agents, spec.n_landmarks, tables.step
     again = [place for place, mark in enumerate(spec.marks) if mark.redrawn]
     wide = [1.0] * n + [mark.extent for mark in spec.marks]
     wide += [spec.marks[place].extent for place in again]
@@ -117,14 +120,14 @@ def _roles(spec: RoleSpec, tables: WorldTables) -> WorldRules:
 
     move = partial(
         roles.advance, tables.state, spec.movers, spec.body_radii, marks, spec.word_columns,
-        spec.velocity_order == "openai", spec.episode_length, tables.t, tables.ended,
+        spec.velocity_order == "openai", spec.episode_length, tables.t, gave.ended,
     )  # fmt: skip
     look = _LOOKS[spec.scenario]
-    earn = partial(look, tables.state, n, marks, tables.obs, tables.rewards)
+    earn = partial(look, tables.state, n, marks, gave.obs, gave.rewards)
 
     def advance(actions: NDArray[Any]) -> None:
         move(actions)
         earn()
 
-    nobody = np.zeros_like(tables.rewards)  # a look alone pays nothing
-    return WorldRules(start, advance, partial(look, tables.state, n, marks, tables.obs, nobody))
+    nobody = np.zeros_like(gave.rewards)  # a look alone pays nothing
+    return WorldRules(start, advance, partial(look, tables.state, n, marks, gave.obs, nobody))

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import at_least, not_known
+from marl_common import at_least, check_name
 from mpe_marl.errors import MpeError
 from mpe_marl.worlds.moves import ACT_DIM
-from mpe_marl.worlds.role_spec import ROLE_SCENARIOS, RoleSpec, cast
+from mpe_marl.worlds.role_spec import ACCEL, ROLE_SCENARIOS, RoleSpec, cast
 
 LINEAR_SCENARIOS = ("simple_spread", "simple_tag")
 """Worlds whose observations are a fixed linear map of the state."""
@@ -20,11 +20,9 @@ SCENARIOS = (*LINEAR_SCENARIOS, *ROLE_SCENARIOS)
 VELOCITY_ORDERS = ("mpe2", "openai")
 
 # mpe2 1.1.1, simple_tag.py make_world and simple_spread.py make_world
-_TAG_RADIUS = {"agent": 0.075, "prey": 0.05, "landmark": 0.2}
-_TAG_ACCEL = {"agent": 3.0, "prey": 4.0}
-_TAG_MAX_SPEED = {"agent": 1.0, "prey": 1.3}
-_SPREAD_RADIUS = 0.15
-_SPREAD_ACCEL = 5.0  # simple_env.py _set_action: sensitivity of an agent without `accel`
+# radius, acceleration, top speed
+_PREDATOR, _PREY, _OBSTACLE_RADIUS = (0.075, 3.0, 1.0), (0.05, 4.0, 1.3), 0.2
+_SPREAD = (0.15, ACCEL, np.inf)
 
 
 @dataclass(frozen=True)
@@ -102,15 +100,13 @@ class WorldSpec:
     @cached_property
     def movers(self) -> NDArray[np.float64]:
         """``(M, 3)`` radius, acceleration and top speed of each mover."""
-        if self.scenario == "simple_spread":
-            return np.tile([_SPREAD_RADIUS, _SPREAD_ACCEL, np.inf], (self.n_movers, 1))
-        rows = ["agent"] * self.n_agents + ["prey"] * self.n_prey
-        return np.array([[_TAG_RADIUS[r], _TAG_ACCEL[r], _TAG_MAX_SPEED[r]] for r in rows])
+        agent = _SPREAD if self.scenario == "simple_spread" else _PREDATOR
+        return np.array([agent] * self.n_agents + [_PREY] * self.n_prey)
 
     @property
     def landmark_radius(self) -> float:
         """Radius of a landmark that movers bump into; 0 when they pass through."""
-        return _TAG_RADIUS["landmark"] if self.scenario == "simple_tag" else 0.0
+        return _OBSTACLE_RADIUS if self.scenario == "simple_tag" else 0.0
 
     @cached_property
     def touch_square(self) -> float:
@@ -181,10 +177,8 @@ def make_spec(
     Raises:
         MpeError: An unknown scenario or velocity order, or a size that the scenario has not.
     """
-    if scenario not in SCENARIOS:
-        raise MpeError(not_known("world", scenario, SCENARIOS))
-    if velocity_order not in VELOCITY_ORDERS:
-        raise MpeError(not_known("velocity order", velocity_order, VELOCITY_ORDERS))
+    check_name("world", scenario, SCENARIOS, MpeError)
+    check_name("velocity order", velocity_order, VELOCITY_ORDERS, MpeError)
     at_least("episode_length", episode_length, 1, MpeError)
     if scenario in ROLE_SCENARIOS:
         for name, given in (("n_prey", n_prey), ("n_landmarks", n_landmarks)):

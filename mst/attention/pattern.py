@@ -101,6 +101,14 @@ class Pattern:
         return AttentionFlops(PRODUCTS * width * pairs, each * width * computed)
 
 
+class Dense(Pattern):
+    """All earlier keys."""
+
+    def sees(self, query: IntArray, key: IntArray, sizes: Sizes) -> BoolArray:
+        """See :meth:`Pattern.sees`."""
+        return np.ones(np.broadcast_shapes(query.shape, key.shape), dtype=np.bool_)
+
+
 def check_divides(name: str, value: int, context: int) -> None:
     """Refuse a length that does not divide the context.
 

@@ -14,19 +14,11 @@ import numpy as np
 from marl_common import BoolArray, IntArray
 from mst.attention.blocks import Blocks
 from mst.attention.fixed import Fixed
-from mst.attention.pattern import Pattern, Sizes, places
+from mst.attention.pattern import Dense, Pattern, Sizes, places
 from sparse_training import NamedParts
 
 if TYPE_CHECKING:
     import torch
-
-
-class Dense(Pattern):
-    """All earlier keys."""
-
-    def sees(self, query: IntArray, key: IntArray, sizes: Sizes) -> BoolArray:
-        """See :meth:`Pattern.sees`."""
-        return np.ones(np.broadcast_shapes(query.shape, key.shape), dtype=np.bool_)
 
 
 class Local(Pattern):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from marl_common import BoolArray, IntArray
-from mst.attention.pattern import Pattern, Sizes
+from mst.attention.pattern import Dense
 
 HIDDEN = 1e-9
 """What a key beyond the span weighs: scores need a logarithm."""
 
 
-class LearnedSpan(Pattern):
+class LearnedSpan(Dense):
     """Keys weighed by ``clamp((ramp + z - distance) / ramp, 0, 1)``, z a head's own, learned.
 
     An example of a pattern with parameters: every pair is computed, as spans are only known while
@@ -29,10 +27,6 @@ class LearnedSpan(Pattern):
         if not (isinstance(ramp, int) and ramp > 0):
             raise ValueError(f"ramp {ramp}, expected a whole number from 1")
         self._ramp = ramp
-
-    def sees(self, query: IntArray, key: IntArray, sizes: Sizes) -> BoolArray:
-        """See :meth:`Pattern.sees`."""
-        return np.ones(np.broadcast_shapes(query.shape, key.shape), dtype=np.bool_)
 
     def module(self, heads: int, context: int) -> torch.nn.Module:
         """See :meth:`Pattern.module`."""

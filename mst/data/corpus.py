@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marl_common import atomic_write
-from mst.data import manifest as manifests
 from mst.data import tokenizer as tokenizers
 from mst.data.manifest import Manifest, installed
 from mst.data.own import HELD_OUT_SHARE, read_own
@@ -214,8 +213,6 @@ def _write(
 
 def _files_of(folder: Path) -> set[str]:
     """Files of tokens, and of a tokenizer, that a corpus consists of; none where there is none."""
-    if not (folder / manifests.FILE).exists():
-        return set()
     try:
         manifest = Manifest.read(folder)
     except CorpusError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mst.errors import CorpusError
@@ -82,10 +82,10 @@ def _cut(part: TextPart, size: int) -> Iterator[TextPart]:
     start = part.start
     while part.end - start > size:
         stop = line_start(part.path, start + size, part.end)
-        yield TextPart(part.split, part.place, part.path, start, stop, part.sha256, last=False)
+        yield replace(part, start=start, end=stop, last=False)
         start = stop
     if start < part.end:
-        yield TextPart(part.split, part.place, part.path, start, part.end, part.sha256, part.last)
+        yield replace(part, start=start)
 
 
 def line_start(path: Path, place: int, end: int) -> int:

@@ -48,10 +48,6 @@ class ByteTokenizer:
         """The bytes of tokens; rows of a larger embedding are no bytes and are left out."""
         return bytes(token for token in tokens if token < self.size)
 
-    def lengths(self) -> NDArray[np.int64]:
-        """``(size,)`` bytes of each token."""
-        return np.ones(self.size, dtype=np.int64)
-
 
 class PairTokenizer:
     """Byte-pair encoding over bytes (Sennrich et al. 2016; bytes as in GPT-2), by `tokenizers`.

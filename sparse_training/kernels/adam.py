@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from marl_common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function
 from sparse_training.kernels.vectors import (
     KINDS,
     address_of,
@@ -25,6 +24,7 @@ from sparse_training.kernels.vectors import (
     after,
     numbers_at,
     places_at,
+    stamp_of,
 )
 from sparse_training.moments import Moments
 
@@ -110,9 +110,7 @@ def _entries(stamp: int) -> tuple[Callable[..., float], Callable[..., int]]:
     return sum_squares, adam_step
 
 
-sum_squares, adam_step = _entries(
-    source_stamp(Path(__file__).with_name(f"{name}.py") for name in ("adam", "vectors"))
-)
+sum_squares, adam_step = _entries(stamp_of("adam"))
 """Squared norm of the gradients of a table, and a step; they release the interpreter lock."""
 
 

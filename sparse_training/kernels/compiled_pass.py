@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from sparse_training.kernels import layers, passes
-from sparse_training.kernels.index import VECTORS, layer_row
-from sparse_training.kernels.vectors import address_of
+from sparse_training.kernels.index import layer_row
+from sparse_training.kernels.vectors import VECTORS, address_of
 from sparse_training.structure import Shape
 
 Weights = Sequence[tuple[Tensor, Tensor | None]]

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from marl_common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.exponential import exponential
 from sparse_training.kernels.tiles import TileSpan, pack, write
 from sparse_training.kernels.vectors import (
     KINDS,
-    NARROW,
-    WIDE,
+    VECTORS,
     add,
     add_product,
     add_scaled,
@@ -30,6 +28,7 @@ from sparse_training.kernels.vectors import (
     load,
     numbers_at,
     splat,
+    stamp_of,
     subtract,
     times,
     zeros,
@@ -97,12 +96,7 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
     return values, gradients
 
 
-values, gradients = _entries(
-    source_stamp(
-        Path(__file__).with_name(f"{name}.py")
-        for name in ("gelu", "exponential", "tiles", "vectors")
-    )
-)
+values, gradients = _entries(stamp_of("gelu", "exponential", "tiles"))
 """GELU and its gradient; they release the interpreter lock."""
 FACTORS: dict[torch.dtype, Any] = {
     dtype: tuple(kind(number) for number in (1, FIRST, CUBE)) for dtype, kind in KINDS.items()
@@ -117,7 +111,7 @@ class CompiledGelu(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor) -> Tensor:
         """GELU of each number."""
         x = x.contiguous()
-        out, sizes = torch.empty_like(x), _sizes(x)
+        out, sizes = torch.empty_like(x), (x.numel(), *VECTORS[x.dtype][:2])
         work = x.new_empty(2 * sizes[1])
         values(FACTORS[x.dtype], sizes, x.data_ptr(), out.data_ptr(), work.data_ptr())
         ctx.save_for_backward(x)
@@ -127,7 +121,8 @@ class CompiledGelu(torch.autograd.Function):
     def backward(ctx: Any, *given: Tensor) -> Tensor:
         """The gradient of the input."""
         (x,) = ctx.saved_tensors
-        above, out, sizes = given[0].contiguous(), torch.empty_like(x), _sizes(x)
+        above, out = given[0].contiguous(), torch.empty_like(x)
+        sizes = (x.numel(), *VECTORS[x.dtype][:2])
         work = x.new_empty(3 * sizes[1])
         gradients(
             FACTORS[x.dtype], sizes, x.data_ptr(), above.data_ptr(), out.data_ptr(), work.data_ptr()
@@ -153,9 +148,3 @@ def gelu(x: Tensor) -> Tensor:
         )
     y: Tensor = CompiledGelu.apply(x)  # type: ignore[no-untyped-call]
     return y
-
-
-def _sizes(x: Tensor) -> tuple[int, int, int]:
-    """How many numbers there are; those of a wide and of a narrow vector."""
-    each = x.element_size()
-    return x.numel(), WIDE // each, NARROW // each

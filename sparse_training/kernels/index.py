@@ -11,16 +11,10 @@ from torch import Tensor
 
 from marl_common import IntArray
 from sparse_training.errors import SparseTrainingError
-from sparse_training.kernels.vectors import NARROW, WIDE
 from sparse_training.structure import BLOCK, Shape, Structure, unit_grid
 
 BYTES = 4
 """Of a number of an index."""
-VECTORS = {
-    torch.float32: (WIDE // 4, NARROW // 4, np.float32(1)),
-    torch.float64: (WIDE // 8, NARROW // 8, np.float64(1)),
-}
-"""Numbers of a wide and a narrow vector, and a 1 that tells the kernels their type."""
 
 
 def index_of(structure: Structure) -> Tensor:

@@ -8,20 +8,18 @@ times; here a tile of columns stays in the cache from the mean to the result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from marl_common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.csr import add_up
 from sparse_training.kernels.tiles import TileSpan, pack, write
 from sparse_training.kernels.vectors import (
     KINDS,
-    NARROW,
-    WIDE,
+    VECTORS,
     add,
     add_dot,
     add_product,
@@ -33,6 +31,7 @@ from sparse_training.kernels.vectors import (
     load_part,
     numbers_at,
     splat,
+    stamp_of,
     store,
     subtract,
     times,
@@ -155,11 +154,7 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
     return normalise, gradients
 
 
-normalise, gradients = _entries(
-    source_stamp(
-        Path(__file__).with_name(f"{name}.py") for name in ("norms", "csr", "tiles", "vectors")
-    )
-)
+normalise, gradients = _entries(stamp_of("norms", "csr", "tiles"))
 """The normalisation and its gradients; they release the interpreter lock."""
 
 
@@ -171,7 +166,7 @@ class FusedNorm(torch.autograd.Function):
         """Normalise; keeps mean and scale of each column."""
         x, weight = x.contiguous(), weight.contiguous()
         bias = bias if bias is None else bias.contiguous()
-        kind, sizes = KINDS[x.dtype], _sizes(x)
+        kind, sizes = KINDS[x.dtype], (*x.shape, *VECTORS[x.dtype][:2])
         features, rows, lanes, _ = sizes
         out = torch.empty_like(x)
         measures = x.new_empty(2 * lanes * -(-rows // lanes))
@@ -189,7 +184,7 @@ class FusedNorm(torch.autograd.Function):
         """Gradients of input, weight and bias."""
         x, weight, measures = ctx.saved_tensors
         above = given[0].contiguous()
-        kind, sizes = KINDS[x.dtype], _sizes(x)
+        kind, sizes = KINDS[x.dtype], (*x.shape, *VECTORS[x.dtype][:2])
         features, _, lanes, part = sizes
         for_x, for_weights = torch.empty_like(x), x.new_empty((2, features))
         work = x.new_empty((1 + 2 * features) * lanes + 2 * features * part)
@@ -230,9 +225,3 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor | None = None, eps: float
         raise SparseTrainingError(f"layer_norm with eps={eps}: expected a number above 0.")
     y: Tensor = FusedNorm.apply(x, weight, bias, eps)  # type: ignore[no-untyped-call]
     return y
-
-
-def _sizes(x: Tensor) -> tuple[int, int, int, int]:
-    """Features, rows, numbers of a wide and of a narrow vector."""
-    each = x.element_size()
-    return len(x), x.shape[1], WIDE // each, NARROW // each

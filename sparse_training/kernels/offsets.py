@@ -13,21 +13,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from marl_common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function
 from sparse_training.errors import SparseTrainingError
 from sparse_training.kernels.exponential import exponential
 from sparse_training.kernels.tiles import TileSpan, write
 from sparse_training.kernels.vectors import (
     KINDS,
-    NARROW,
-    WIDE,
+    VECTORS,
     add,
     add_product,
     after,
@@ -38,6 +36,7 @@ from sparse_training.kernels.vectors import (
     numbers_at,
     places_at,
     splat,
+    stamp_of,
     store,
     subtract,
     times,
@@ -344,12 +343,7 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
     return attend, gradients
 
 
-attend, gradients = _entries(
-    source_stamp(
-        Path(__file__).with_name(f"{name}.py")
-        for name in ("offsets", "exponential", "tiles", "vectors")
-    )
-)
+attend, gradients = _entries(stamp_of("offsets", "exponential", "tiles"))
 """Attention and its gradients; they release the interpreter lock."""
 
 
@@ -433,9 +427,8 @@ def offset_attention(qkv: Tensor, heads: int, windows: int, offsets: Sequence[in
 
 def _sizes(qkv: Tensor, heads: int, windows: int, offsets: Any) -> tuple[int, ...]:
     """Heads, their features, windows, steps, offsets, numbers of a wide and a narrow vector."""
-    each = qkv.element_size()
     depth, context = len(qkv) // (3 * heads), qkv.shape[1] // windows
-    return heads, depth, windows, context, len(offsets), WIDE // each, NARROW // each
+    return heads, depth, windows, context, len(offsets), *VECTORS[qkv.dtype][:2]
 
 
 def _factors(qkv: Tensor, heads: int) -> tuple[Any, Any]:

@@ -12,10 +12,9 @@ kept for the backward pass lie one after the other as they are: nothing is copie
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from marl_common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function
 from sparse_training.kernels.csr import add_row_sums, add_up, turn
 from sparse_training.kernels.layers import (
     BLOCKS,
@@ -43,6 +42,7 @@ from sparse_training.kernels.vectors import (
     load,
     numbers_at,
     places_at,
+    stamp_of,
     store,
     where_positive,
 )
@@ -158,10 +158,5 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
     return forward, backward
 
 
-forward, backward = _entries(
-    source_stamp(
-        Path(__file__).with_name(f"{name}.py")
-        for name in ("passes", "layers", "block4", "csr", "tiles", "vectors")
-    )
-)
+forward, backward = _entries(stamp_of("passes", "layers", "block4", "csr", "tiles"))
 """Forward and backward passes; they release the interpreter lock."""

@@ -7,10 +7,9 @@ a square of numbers at a time, so that each array is still read and written once
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from marl_common import entry_point, inner_function, source_stamp
+from marl_common import entry_point, inner_function
 from sparse_training.kernels.csr import add_row_sums, add_up, turn
 from sparse_training.kernels.layers import (
     BLOCKS,
@@ -28,7 +27,7 @@ from sparse_training.kernels.layers import (
 )
 from sparse_training.kernels.squares import pack_rows, write_rows
 from sparse_training.kernels.tiles import TileSpan, clear, pack, pack_where
-from sparse_training.kernels.vectors import after, numbers_at, places_at
+from sparse_training.kernels.vectors import after, numbers_at, places_at, stamp_of
 
 
 @inner_function
@@ -123,8 +122,5 @@ def _entries(stamp: int) -> tuple[Callable[..., int], Callable[..., int]]:
     return forward, backward
 
 
-SOURCES = ("single", "layers", "block4", "csr", "squares", "tiles", "vectors")
-forward, backward = _entries(
-    source_stamp(Path(__file__).with_name(f"{name}.py") for name in SOURCES)
-)
+forward, backward = _entries(stamp_of("single", "layers", "block4", "csr", "squares", "tiles"))
 """Forward and backward products; they release the interpreter lock."""

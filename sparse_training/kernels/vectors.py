@@ -10,6 +10,8 @@ into its bytes: 64 of float32, 32 of float64.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from marl_common import (
     intrinsic,
     ir,
     register_model,
+    source_stamp,
 )
 
 KINDS: dict[torch.dtype, Any] = {torch.float32: np.float32, torch.float64: np.float64}
@@ -32,6 +35,17 @@ NARROW = 64
 """Bytes of the partial sums of a weight's gradient."""
 WIDE = 256 if HAS_AVX512 else 128
 """Bytes of a tile's row: four rows of sums and one of inputs fit into a CPU's registers."""
+
+VECTORS = {
+    dtype: (WIDE // dtype.itemsize, NARROW // dtype.itemsize, kind(1))
+    for dtype, kind in KINDS.items()
+}
+"""Numbers of a wide and a narrow vector, and a 1 that tells the kernels their type."""
+
+
+def stamp_of(*names: str) -> int:
+    """What :func:`marl_common.source_stamp` says of kernels' files by name, and of this one."""
+    return source_stamp(Path(__file__).with_name(f"{name}.py") for name in (*names, "vectors"))
 
 
 class VectorType(types.Type):
@@ -176,19 +190,30 @@ def zeros(typing_context: Any, numbers: Any) -> Any:
     return vector(numbers), generate
 
 
-def _binary(operation: str) -> Any:
+def _binary(build: Callable[..., Any]) -> Any:
+    """What `build(builder, a, b)` makes of two vectors."""
+
     def of_two(typing_context: Any, a: Any, b: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return getattr(builder, operation)(*args)
+            return build(builder, *args)
 
         return a(a, b), generate
 
     return intrinsic(of_two)
 
 
-add, subtract = _binary("fadd"), _binary("fsub")
-times, divide = _binary("fmul"), _binary("fdiv")
+def _where_positive(builder: Any, vector: Any, switch: Any) -> Any:
+    zero = ir.Constant(vector.type, None)
+    return builder.select(builder.fcmp_ordered(">", switch, zero), vector, zero)
+
+
+add, subtract = _binary(ir.IRBuilder.fadd), _binary(ir.IRBuilder.fsub)
+times, divide = _binary(ir.IRBuilder.fmul), _binary(ir.IRBuilder.fdiv)
 """``add(a, b)``, ``subtract(a, b)``, ``times(a, b)``, ``divide(a, b)``: of each pair of numbers."""
+larger = _binary(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+"""``larger(a, b)``: the larger of each pair of numbers."""
+where_positive = _binary(_where_positive)
+"""``where_positive(vector, switch)``: 0 wherever the switch is not above 0."""
 
 
 @intrinsic
@@ -199,16 +224,6 @@ def add_product(typing_context: Any, total: Any, a: Any, b: Any) -> Any:
         return _fused(builder, args[1], args[2], args[0])
 
     return total(total, a, b), generate
-
-
-@intrinsic
-def larger(typing_context: Any, a: Any, b: Any) -> Any:
-    """``larger(a, b)``: the larger of each pair of numbers."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered(">", *args), *args)
-
-    return a(a, b), generate
 
 
 @intrinsic
@@ -272,17 +287,6 @@ def positive(typing_context: Any, vector: Any) -> Any:
         return builder.select(builder.fcmp_ordered("<", args[0], zero), zero, args[0])
 
     return vector(vector), generate
-
-
-@intrinsic
-def where_positive(typing_context: Any, vector: Any, switch: Any) -> Any:
-    """``where_positive(vector, switch)``: 0 wherever the switch is not above 0."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        zero = ir.Constant(args[0].type, None)
-        return builder.select(builder.fcmp_ordered(">", args[1], zero), args[0], zero)
-
-    return vector(vector, switch), generate
 
 
 @intrinsic

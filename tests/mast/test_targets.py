@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mast.mixers import QmixMixer
-from mast.mixers.mixing import RawWeights, mixed
+from mast.mixers.mixing import mixed
 from mast.nets import NetLayer
 from mast.operators import NearGreedy, double_maximum, soft_mellowmax
 from mast.returns import lambda_returns, n_step_returns
@@ -104,7 +104,7 @@ def test_qmix_is_monotone_in_every_value_and_its_gradients_are_right():
 
 def test_mixing_is_what_it_says():
     values, raw = (torch.randn(s, 4, dtype=torch.float64) for s in (3, 11))
-    first, bias, second, offset = RawWeights.of(raw, 3)
+    first, bias, second, offset = torch.split(raw, [6, 2, 2, 1])
     weights = first.abs().reshape(3, 2, 4)
     hidden = torch.nn.functional.elu((values.unsqueeze(1) * weights).sum(0) + bias)
     expected = (hidden * second.abs()).sum(0) + offset[0]
