@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.frame import Row, asked
-from marl_common import atomic_write
+from marl_common import write_text
 from marl_runs import mean_interval
 
 Run = Row
@@ -93,5 +93,4 @@ def main() -> None:
     runs = {key(run): run for run in map(json.loads, lines)}
     for accelerator, layers in CASES[given.cases].items():
         runs |= {key(run): run for run in compared(given, accelerator, layers)}
-    with atomic_write(given.results) as draft:
-        draft.write_text("".join(json.dumps(run) + "\n" for run in runs.values()))
+    write_text(given.results, "".join(json.dumps(run) + "\n" for run in runs.values()))

@@ -9,7 +9,7 @@ from typing import Any
 from layers.fields import to_fields
 from layers.layer import Layer
 from layers.network_graph import GraphNode, NetworkGraph, output_shape
-from marl_common import atomic_write
+from marl_common import write_text
 
 
 def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> None:
@@ -31,8 +31,7 @@ def write_yaml(path: str | Path, network: Sequence[Layer] | NetworkGraph) -> Non
     else:
         entries = [to_fields(layer) for layer in network]
     text += "layers:\n" + "".join(f"  - {line(fields)}" for fields in entries)
-    with atomic_write(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def graph_fields(graph: NetworkGraph) -> dict[str, Any]:

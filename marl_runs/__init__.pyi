@@ -89,4 +89,3 @@ from .training_commands import kept_run as kept_run
 from .training_commands import leave_unless as leave_unless
 from .training_commands import print_result as print_result
 from .training_commands import tell_written as tell_written
-from .training_commands import write_text as write_text

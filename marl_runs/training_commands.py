@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from marl_common import LARGEST_SEED, MOST_THREADS, atomic_write, option
+from marl_common import LARGEST_SEED, MOST_THREADS, option
 from marl_runs.json_values import print_json
 from marl_runs.metric_boards import check_board
 from marl_runs.palette import writable
@@ -127,10 +127,3 @@ def tell_written(paths: Iterable[Path]) -> None:
     """Say which files were written, on standard error."""
     for path in paths:
         tell(f"wrote {path}")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all, and say so."""
-    with atomic_write(path) as draft:
-        draft.write_text(text, encoding="utf-8")
-    tell_written([path])

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from marl_common import AsJson, CommandGroup, command_of, make_app, takes_records
+from marl_common import AsJson, CommandGroup, command_of, make_app, takes_records, write_text
 from marl_runs import (
     RunName,
     SeedOptions,
@@ -18,7 +18,6 @@ from marl_runs import (
     print_result,
     tell,
     tell_written,
-    write_text,
 )
 from mast import show
 from mast.asked import ComparedAsked, CountedAsked, MastAsked, MastRunning, MastStore
@@ -62,6 +61,7 @@ def train(
     rows = list(map(run_row, stored))
     if out is not None:
         write_text(out, json_text(rows) + "\n")
+        tell_written([out])
     print_result(rows, as_json, show.print_training)
     leave_unless(complete)
 
@@ -90,6 +90,7 @@ def compare(
     found = summary(named_rows(runs, map(run_row, stored)), random)
     if markdown is not None:
         write_text(markdown, markdown_table(found))
+        tell_written([markdown])
     print_result(found, as_json, show.print_comparison)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marl_common import atomic_write
+from marl_common import write_text
 from marl_runs import CheckpointFormat, Store, kept_run
 from mast.config import MastConfig
 from mast.errors import MastError
@@ -33,8 +33,7 @@ def keep(trainer: MastTrainer, folder: Path) -> None:
     state = {"learner": trainer.learner.state_dict(), "config": trainer.config.plain()}
     LEARNT.save(folder / FINAL, {**state, "seed": trainer.seed, "total": trainer.total})
     SparsePolicy.of(trainer.learner).save(folder / POLICY)
-    with atomic_write(folder / CONFIG) as draft:
-        draft.write_text(settings_text(trainer.config), encoding="utf-8")
+    write_text(folder / CONFIG, settings_text(trainer.config))
 
 
 def keep_team(trainer: MastTrainer, folder: Path, keep_all: bool) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from marl_common import atomic_write
+from marl_common import write_text
 from marl_runs import Context, Experiment, TrainingSession, training_session
 from mst.config import PretrainConfig
 from mst.errors import CorpusError, NotFiniteError
@@ -176,8 +176,7 @@ def write_settings(path: Path, options: Mapping[str, Any]) -> None:
     import yaml
 
     if options:
-        with atomic_write(path) as draft:
-            draft.write_text(yaml.safe_dump(dict(options), sort_keys=False), encoding="utf-8")
+        write_text(path, yaml.safe_dump(dict(options), sort_keys=False))
 
 
 def _judge(

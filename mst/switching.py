@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from marl_common import atomic_write, read_json
+from marl_common import read_json, write_text
 from mst.config import PretrainConfig
 from mst.errors import MstError
 from sparse_training import SparseLinear, Sparsifier, SparsityConfig, Unit
@@ -45,8 +45,7 @@ def dense_above(config: PretrainConfig, folder: Path | None = None) -> dict[str,
             known[key] = measured(shape, rows, config.sparse.unit)
         found[name] = known[key]
     if folder is not None and len(known) > before:
-        with atomic_write(folder / FILE) as draft:
-            draft.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
+        write_text(folder / FILE, json.dumps(known, indent=1, sort_keys=True))
     return found
 
 

@@ -24,7 +24,7 @@ from mapper.export.export_files import files_for, write_files
 from mapper.export.export_source import ExportSource
 from mapper.export.loop_nest import ExportError
 from mapper.search.problem_spec import ProblemSpec
-from marl_common import atomic_write
+from marl_common import atomic_write, write_text
 from marl_runs import json_text
 
 CROISSANT: dict[str, Any] = json.loads(Path(__file__).with_name("croissant.json").read_text())
@@ -104,12 +104,6 @@ def write_parquet(path: Path, rows: Sequence[Row]) -> None:
     lists = {name: [row.get(name) for row in rows] for name in FIELDS}
     with atomic_write(path) as draft:
         pyarrow.parquet.write_table(pyarrow.table(lists, schema=schema), draft)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text, whole or not at all."""
-    with atomic_write(path) as draft:
-        Path(draft).write_text(text, encoding="utf-8")
 
 
 ROW, STATEMENT, CERTIFICATE = "row.json", "problem.json", "optimum.cert"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import atomic_write
+from marl_common import atomic_write, write_text
 from mst.data import tokenizer as tokenizers
 from mst.data.manifest import Manifest, installed
 from mst.data.own import HELD_OUT_SHARE, read_own
@@ -198,8 +198,7 @@ def _write(
     folder.mkdir(parents=True, exist_ok=True)
     written = write_splits(folder, splits, tokenizer)
     if not isinstance(tokenizer, ByteTokenizer):
-        with atomic_write(folder / tokenizers.FILE) as draft:
-            draft.write_text(tokenizer.text, encoding="utf-8")
+        write_text(folder / tokenizers.FILE, tokenizer.text)
     _write_listing(folder, [part for parts in splits.values() for part in parts])
     manifest = Manifest(
         versions, written, left_out["duplicates"], tokenizer.digest, left_out.get("not text", 0)

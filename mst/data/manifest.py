@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from marl_common import atomic_write, read_json
+from marl_common import read_json, write_text
 from mst.data.sources import STANDARD_LIBRARY
 from mst.errors import CorpusError
 
@@ -65,8 +65,7 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write it into the corpus's folder."""
-        with atomic_write(folder / FILE) as draft:
-            draft.write_text(json.dumps(asdict(self), indent=2, sort_keys=True), encoding="utf-8")
+        write_text(folder / FILE, json.dumps(asdict(self), indent=2, sort_keys=True))
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import atomic_write, read_json
+from marl_common import atomic_write, read_json, write_text
 from mst.data.parts import CHUNK, TextPart, pieces
 from mst.data.tokenizer import Tokenizer
 from mst.errors import CorpusError
@@ -116,8 +116,7 @@ class _Progress:
                     out.write(tokenizer.end.tobytes())
         digest = joint_hash(self._folder, [file])
         self._done[file] = {"file": file, "tokens": count, "sha256": digest}
-        with atomic_write(self._folder / BEGUN) as draft:
-            draft.write_text(json.dumps({"of": self._of, "done": self._done}), encoding="utf-8")
+        write_text(self._folder / BEGUN, json.dumps({"of": self._of, "done": self._done}))
         return self._done[file]
 
 
