@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import baselines
+import layers
 import marl_mapper
 from cost_models import Accelerator, Cost, compare, load
 from layers import Layer
@@ -66,6 +67,7 @@ def test_a_layer_is_what_the_proof_says(mapped):
 
 
 def test_a_model_maps_each_shape_once(mapped):
+    assert sum(quick("mlp", objective="latency").counts) == len(layers.network("mlp"))
     model = marl_mapper.map([TINY, SMALL, TINY.renamed("again")], method="ga", budget=300)
     assert (len(model), model.counts) == (2, (2, 1))
     first, second = (one.cost for one in model)
@@ -207,6 +209,10 @@ def test_calls_do_what_commands_do(mapped, tmp_path):
     assert all(0 <= choice.probability <= 1 for choice in decisions)
     with pytest.raises(LibraryError, match="agents: got 'none'"):
         marl_mapper.explain(TINY, agents="none")
+    with pytest.raises(LibraryError, match="seed: got -1"):
+        marl_mapper.explain(TINY, seed=-1)
+    with pytest.raises(LibraryError, match="network: got 5"):
+        marl_mapper.map_network(5)
     with pytest.raises(LibraryError, match="expected a Mapped"):
         marl_mapper.export(TINY, "maestro")
 
