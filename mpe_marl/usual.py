@@ -56,14 +56,12 @@ def usual_config(
         states = mode == "folded" and law.startswith("shared")
         usual = {"law": law, "mode": mode, "layout": "state" if states else "joint"}
     n_agents = make_spec(world).n_agents if world in SCENARIOS else TrainConfig.n_agents
-    both: list[dict[str, Any]] = [{"n_agents": n_agents}, {}]
+    of_run: dict[str, Any] = {"n_agents": n_agents}
+    of_learner: dict[str, Any] = {}
     for name, value in usual.items():
-        both[name in LearnerConfig.__match_args__][name] = value
-    asked = (
-        own | {name: value for name, value in given.items() if value is not None}
-        for own, given in zip(both, (train, learner), strict=True)
-    )
-    of_run, of_learner = asked
+        (of_learner if name in LearnerConfig.__match_args__ else of_run)[name] = value
+    of_run |= {name: value for name, value in train.items() if value is not None}
+    of_learner |= {name: value for name, value in learner.items() if value is not None}
     return TrainConfig(**of_run, learner=LearnerConfig(**of_learner))
 
 

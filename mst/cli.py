@@ -50,7 +50,8 @@ def data(
     about = {"versions": manifest.versions, "splits": manifest.rows(), "digest": manifest.digest}
     print_result(about, as_json, show.print_corpus)
     if not as_json:
-        left = f"; left out: {manifest.not_text} files that are no text" * (manifest.not_text > 0)
+        skipped = manifest.not_text
+        left = f"; left out: {skipped} files that are no text" if skipped else ""
         of = ", ".join(f"{n} {v}" for n, v in manifest.versions.items()) or source
         tell(f"wrote {corpus.out}: {of}{left}")
 

@@ -102,9 +102,9 @@ def _search_kept(
         "--timeout": proof.timeout, "--dataflow": problem.dataflow,
         "--max-memory": proof.max_memory, "--no-proof": proof.no_proof,
     }  # fmt: skip
-    for name in MethodOptions.__match_args__:
+    for name, value in vars(method).items():
         if name not in ("method", "of_method"):
-            refused["--" + name.replace("_", "-")] = getattr(method, name)
+            refused["--" + name.replace("_", "-")] = value
     check_kept(spec, method.method, refused, network, shared, proof.certificate is not None)
     search_kept(network or "", spec.complete(), results, shared, proof)
 

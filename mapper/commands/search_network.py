@@ -15,11 +15,12 @@ import baselines
 import layers
 from layers import LanguageModel, Layer
 from maestro_env import Objective
-from mapper.commands.options import OptionError
+from mapper.commands.options import DEFAULT_STORE, OptionError
 from mapper.commands.proof_options import ProofOptions
 from mapper.commands.work_options import ResultOptions
 from mapper.explaining.standing import standing_kept
 from mapper.explaining.token_figures import TokenFigures
+from mapper.explore.explore_file import NAME as EXPLORED
 from mapper.report.errors import ReportError
 from mapper.report.networks import NETWORK, NetworkShapes, write_network
 from mapper.results.output import folder_names
@@ -38,6 +39,8 @@ from marl_common import atomic_write
 from marl_runs import Experiment, SilentReporter, Store, go_on_with, print_json, run_all, tell
 
 PAGE = "report.html"
+FILES = EXPLORED, NETWORK, POLICIES, PAGE, DEFAULT_STORE
+"""What else a folder of results may hold."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class _Files:
     def __init__(self, planned: Sequence[ShapeRun], store: Store, out: Path | None) -> None:
         self._left = {item.run.name: (item.run, item) for item in planned if item.run is not None}
         self._store, self._out = store, out
-        self._folders = folder_names(item.shape.layer.name for item in planned)
+        self._folders = folder_names((item.shape.layer.name for item in planned), FILES)
         self.fault: OSError | None = None
 
     def write(self, run: Experiment) -> None:
@@ -127,7 +130,6 @@ class _Files:
             self.write(run)
 
     def _write(self, run: SearchRun, item: ShapeRun, out: Path) -> None:
-
         stored = self._store.runs(key=item.key)
         found = Found.of_stored(run, stored[0]) if stored else None
         if found is None or found.interrupted:

@@ -272,7 +272,8 @@ class BatchedLearner:
     def _keep(self, choices: Choices, values: FloatArray) -> None:
         """Draws with their values, until a batch is full."""
         rewards = self._rewards(choices.parent, values)
-        self.pending.append(Transitions(*choices[:5], rewards))
+        seen, current, chosen, acting, free, _ = choices
+        self.pending.append(Transitions(seen, current, chosen, acting, free, rewards))
 
     def _rewards(self, parents: FloatArray, values: FloatArray) -> FloatArray:
         """``(B,)`` shared rewards, higher is better."""

@@ -66,7 +66,8 @@ class PaperLearner:
         actions = np.zeros((len(seen), len(self.problem.space.nvec)), np.int64)
         actions[:, self.columns] = drawn.chosen
         observed, rewards = self.feedback(self.problem.evaluate(actions))
-        return Transitions(*drawn[:5], rewards), observed
+        observation, current, chosen, acting, free, _ = drawn
+        return Transitions(observation, current, chosen, acting, free, rewards), observed
 
 
 def _returned(parts: list[Transitions], discount: float) -> list[Transitions]:

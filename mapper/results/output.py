@@ -8,9 +8,6 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-OF_NETWORK = ("explore.json", "network.json", "policies.pt", "report.html", "runs.sqlite")
-"""Files in a network's folder of results."""
-
 
 class OutputError(ValueError):
     """A place that results cannot be written to."""
@@ -40,9 +37,9 @@ def check_writable(folder: Path, option: str = "--out") -> None:
         ) from error
 
 
-def folder_names(layers: Iterable[str]) -> dict[str, str]:
-    """A folder's name for each layer of a network, beside its files; no two are alike."""
-    taken, found = {".", "..", *OF_NETWORK}, {}
+def folder_names(layers: Iterable[str], beside: Iterable[str]) -> dict[str, str]:
+    """A folder's name for each layer of a network, no two alike, and none that of a file beside."""
+    taken, found = {".", "..", *beside}, {}
     for layer in layers:
         name = wanted = re.sub(r"[^\w.-]+", "_", layer)
         number = 1

@@ -16,6 +16,7 @@ import baselines
 import layers
 from cost_models import Accelerator
 from maestro_env import Problem
+from mapper.commands.search_network import FILES
 from mapper.results.output import folder_names
 from mapper.search.carry import POLICIES, POLICY
 from mapper.search.network_runs import plan_network, results, shapes, totals
@@ -222,7 +223,7 @@ def test_the_command_prints_a_row_a_shape_and_the_totals(folder):
 
 
 def test_every_shape_has_a_folder_of_its_own_inside_that_of_the_network():
-    found = folder_names(["conv/1", "conv_1", "..", "report.html", "conv1.0"])
+    found = folder_names(["conv/1", "conv_1", "..", "report.html", "conv1.0"], FILES)
     assert list(found.values()) == ["conv_1", "conv_1_2", ".._2", "report.html_2", "conv1.0"]
 
 
