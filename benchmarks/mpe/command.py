@@ -29,7 +29,10 @@ STEPS = {
 def main() -> None:
     """Run the steps."""
     given = asked(
-        __doc__, **step_options(STEPS), unfinished=(Path, "store of training runs under way")
+        __doc__,
+        **step_options(STEPS),
+        unfinished=(Path, "store of training runs under way"),
+        device=("cpu", "where networks are in the profiles"),
     )
     effort = effort_of(given, QUICK, FULL)
     home = Path("mpe-quick" if given.quick else "docs")

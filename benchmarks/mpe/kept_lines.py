@@ -114,6 +114,7 @@ class MpeEffort:
 
     Args:
         agents: Sizes of the profiles (Fig. 2 to 4).
+        device: Where networks are in the profiles; a GPU's have tables of their own.
         rows: Transitions of a profile's store.
         repeats: Cycles of a profile.
         compared: Sizes at which neighbor sampling is compared (Fig. 5).
@@ -126,6 +127,7 @@ class MpeEffort:
     """
 
     agents: tuple[int, ...] = (3, 6, 12, 24, 48)
+    device: str = "cpu"
     rows: int = 20_000
     repeats: int = 3
     compared: tuple[int, ...] = (3, 6, 12)

@@ -51,9 +51,10 @@ def sizes(effort: MpeEffort, places: Places) -> None:
 
 def profiles(effort: MpeEffort, places: Places) -> None:
     """Fig. 2, 3 and 4: the papers' baseline, phase by phase."""
+    where = "" if effort.device == "cpu" else f"-{effort.device}"
     every = [
         places.kept(
-            f"profile-{name}-{n}-{effort.rows}-{effort.repeats}",
+            f"profile-{name}-{n}-{effort.rows}-{effort.repeats}{where}",
             lambda name=name, n=n: _measured(effort, n, BASELINE, effort.rows, name),
         )
         for n in effort.agents
@@ -62,7 +63,7 @@ def profiles(effort: MpeEffort, places: Places) -> None:
     found = sorted((p for p in every if p), key=lambda p: (p["algorithm"], p["n_agents"]))
     if not found:
         return
-    for path in draw_profiles(found, places.figures):
+    for path in () if where else draw_profiles(found, places.figures):
         path.rename(path.with_name(f"mpe-{path.name}"))
     whole, papers = training_shares(found), training_shares(found, interaction=False)
     inside = update_shares(found)
@@ -78,15 +79,15 @@ def profiles(effort: MpeEffort, places: Places) -> None:
                 told[f"{part} %, {definition}"] = shares[label][part]
         told |= {f"{name} %": share for name, share in inside[label].items()}
         rows.append(told)
-    places.table("mpe-profiles.csv", rows)
+    places.table(f"mpe-profiles{where}.csv", rows)
     grown = (
         {"algorithm, agents": label, **parts} for label, parts in growth(found).items() if parts
     )
-    places.table("mpe-growth.csv", list(grown))
+    places.table(f"mpe-growth{where}.csv", list(grown))
 
 
 def _measured(effort: MpeEffort, n: int, name: str, rows: int, algorithm: str = "maddpg") -> Row:
-    learner = LearnerConfig(algorithm=algorithm)
+    learner = LearnerConfig(algorithm=algorithm, device=effort.device)
     config = TrainConfig(world=WORLD, n_agents=n, capacity=rows, learner=learner)
     how = Effort(rows=rows, repeats=effort.repeats, rounds=1)
     return measure(variant(config, name), how)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 import timeit
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
 
 Timer = Callable[[], float]
 _SOURCE_BYTES = 1 << 30
@@ -51,11 +55,11 @@ def copy_seconds(
 
 
 def matmul_gflops(
-    size: int = 1024, dtype: str = "float32", timer: Timer = time.perf_counter
+    size: int, dtype: torch.dtype, device: torch.device, timer: Timer = time.perf_counter
 ) -> float:
-    """Rate of a large matrix product on the threads in use [GFLOP/s]."""
+    """Rate of a large matrix product on the threads in use, or on a GPU [GFLOP/s]."""
     import torch
 
-    a = torch.rand((size, size), dtype=getattr(torch, dtype))
+    a = torch.rand((size, size), dtype=dtype, device=device)
     seconds = fastest(lambda: a @ a, 8, timer)
     return 2 * size**3 / seconds / 1e9

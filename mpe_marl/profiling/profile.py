@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from mpe_marl.replay import Transition
 from mpe_marl.train_config import TrainConfig
 from mpe_marl.trainer import Trainer
 from mpe_marl.worlds import BatchWorlds
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Profile:
         memcpy_gb_per_s: The same bytes copied from consecutive rows [GB/s].
         gflop: Matrix arithmetic of one update [GFLOP].
         gflop_per_s: That over the time of target Q, Q loss and P loss.
-        peak_gflop_per_s: A large matrix product on the same threads.
+        peak_gflop_per_s: A large matrix product on the same threads, or the same GPU.
         counters: Counts of one update's sampling.
         counters_source: ``"perf"`` or ``"simulated"``.
     """
@@ -92,7 +95,8 @@ def profile(config: TrainConfig, *, rows: int = 20_000, repeats: int = 5, seed: 
     """Measure a configuration on this machine.
 
     On one thread of the tensor library times are that thread's processor time, which other work
-    on the machine disturbs least; on more they are wall time.
+    on the machine disturbs least; on more they are wall time. On a GPU they are wall time too, and
+    a phase ends when the GPU has done what the phase gave it.
 
     Args:
         config: The configuration; its update cadence is replaced by the cycle's.
@@ -100,11 +104,10 @@ def profile(config: TrainConfig, *, rows: int = 20_000, repeats: int = 5, seed: 
         repeats: Cycles; every phase keeps its fastest.
         seed: Seeds the play.
     """
-    import torch
-
     trainer = Trainer(config, seed)
     fill(trainer, rows)
-    timer = time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
+    device = trainer.learner.device
+    timer = _timer_of(device)
     cycles = [_cycle(trainer, timer) for _ in range(repeats + 1)][1:]  # the first one compiles
     phase_ms = {p: min(c[0][p] for c in cycles) * 1e3 for p in PHASES}
     draws = 1 if trainer.replay.law.shared else trainer.env.n_agents
@@ -125,10 +128,24 @@ def profile(config: TrainConfig, *, rows: int = 20_000, repeats: int = 5, seed: 
         memcpy_gb_per_s=moved / copied / 1e9,
         gflop=gflop,
         gflop_per_s=gflop / max(arithmetic, 1e-9) * 1e3,
-        peak_gflop_per_s=peaks.matmul_gflops(1024, config.learner.dtype, timer),
+        peak_gflop_per_s=peaks.matmul_gflops(1024, trainer.learner.dtype, device, timer),
         counters=counted,
         counters_source=source,
     )
+
+
+def _timer_of(device: torch.device) -> Timer:
+    """What times a phase on a device."""
+    import torch
+
+    if device.type == "cpu":
+        return time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
+
+    def waited() -> float:
+        torch.cuda.synchronize(device)
+        return time.perf_counter()
+
+    return waited
 
 
 def _cycle(trainer: Trainer, timer: Timer) -> tuple[dict[str, float], float]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections import OrderedDict
 
 import numpy as np
@@ -18,7 +19,7 @@ from mpe_marl.clock import PHASES, Clock
 from mpe_marl.learners import LearnerConfig
 from mpe_marl.profiling import counters, profile
 from mpe_marl.profiling.addresses import lines_of
-from mpe_marl.profiling.profile import fill
+from mpe_marl.profiling.profile import _timer_of, fill
 from mpe_marl.profiling.simulator import LINE, Simulator, _filter
 from mpe_marl.replay import LAYOUTS
 from mpe_marl.train_config import TrainConfig
@@ -98,6 +99,19 @@ def test_a_profile_has_what_it_promises():
     assert found["gflop"] > 0
     assert found["counters"]["source"] in ("perf", "simulated")
     json.dumps(found)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_phase_ends_when_the_gpu_is_done():
+    timer = _timer_of(torch.device("cuda"))
+    a = torch.rand((8192, 8192), device="cuda")
+    a @ a  # the first product loads its library
+    clock, begun = Clock(timer), timer()
+    with clock("p_loss"):
+        for _ in range(10):
+            a @ a
+        given_s = time.perf_counter() - begun
+    assert clock.seconds["p_loss"] > 3 * given_s
 
 
 def test_the_clock_adds_up():
