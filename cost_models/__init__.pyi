@@ -16,6 +16,8 @@ from .chain.chip import ChainLevel as ChainLevel
 from .chain.chip import Fanout as Fanout
 from .chain.clusters import CLUSTERS as CLUSTERS
 from .chain.clusters import as_chain as as_chain
+from .chain.clusters import two_levels_of as two_levels_of
+from .chain.clusters import without_clusters as without_clusters
 from .chain.drawing import hierarchy as hierarchy
 from .chain.drawing import nest_of_loops as nest_of_loops
 from .chain.entries import ChainMapping as ChainMapping

@@ -42,8 +42,8 @@ from .problem_parts import ProblemError as ProblemError
 from .registration import ENVIRONMENTS as ENVIRONMENTS
 from .registration import register as register
 from .rewards import Rewards as Rewards
-from .spaces import chip_of_space as chip_of_space
 from .spaces import make_space as make_space
+from .spaces import on_its_chip as on_its_chip
 from .svg_picture import LevelPicture as LevelPicture
 from .svg_picture import level_pictures as level_pictures
 from .symmetry import nest_keys as nest_keys

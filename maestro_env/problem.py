@@ -35,7 +35,7 @@ from maestro_env.objective import Objective, checked_limits
 from maestro_env.paper_space import check_cost_model
 from maestro_env.parameters import MapSpaceError
 from maestro_env.problem_parts import ProblemError, accelerator_of, cost_model_of, layer_of
-from maestro_env.spaces import chip_of_space, make_space
+from maestro_env.spaces import make_space, on_its_chip
 from marl_common import FloatArray, IntArray
 
 Hook = Callable[[IntArray, Evaluation], None]
@@ -85,7 +85,8 @@ class Problem:
         budget: int | None = None,
     ) -> None:
         self.layer = layer_of(layer)
-        self.accelerator: Any = chip_of_space(accelerator_of(accelerator), space)
+        self.accelerator: Any
+        self.accelerator, space = on_its_chip(accelerator_of(accelerator), space)
         self.objective = Objective.parse(objective)
         cost_model = cost_model_of(cost_model)
         if not capabilities_of(cost_model).sound:

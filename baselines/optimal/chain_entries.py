@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from cost_models import ChainFacts
+from cost_models import ChainFacts, ChainMapping
 from layers import DIMS, TENSORS
 from maestro_env import ChainSpace, Problem
 from marl_common import IntArray
@@ -76,6 +76,11 @@ def even_problem(problem: Problem, whole: bool = False) -> Problem:
     even = even_space(filters=space.filters, only=only, axis_dims=space.axis_dims)
     model, limits = problem.cost_model, problem.limits
     return Problem(problem.layer, problem.accelerator, problem.objective.name, model, even, limits)
+
+
+def is_even(mapping: ChainMapping) -> bool:
+    """Whether every level stands as one entry."""
+    return len({entry.level for entry in mapping.entries}) == len(mapping.entries)
 
 
 def as_uneven(space: ChainSpace, even: ChainSpace, action: IntArray) -> IntArray | None:

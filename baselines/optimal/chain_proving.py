@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from baselines.local import LocalFrom
-from baselines.optimal.chain_entries import as_uneven, even_problem, kept_choices
+from baselines.optimal.chain_entries import as_uneven, even_problem, is_even, kept_choices
 from baselines.optimal.chain_solver import ChainSolver
 from baselines.optimal.chain_structures import ChainStructures, refused
 from baselines.optimal.proof import Proof, ProofLimits
@@ -41,14 +41,15 @@ def cannot_prove_chain(problem: Problem) -> str | None:
     return facts if isinstance(facts, str) else None
 
 
-def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> None:
+def _even_first(
+    problem: Problem, solver: ChainSolver, start: ChainMapping | None, limits: ProofLimits
+) -> None:
     """Begin uneven mappings with the best even one, in half of the time and boxes at most.
 
-    It in turn begins with the best of whole factors, which are few. Where it is not proven in that
-    time, a local search goes on from it.
+    It in turn begins with `start`, or with the best of whole factors, which are few. Where it is
+    not proven in that time, a local search goes on from it.
     """
     even = even_problem(problem)
-    start: ChainMapping | None = None
     if cannot_prove_chain(even) is not None:
         return
     quarter = ProofLimits(
@@ -58,7 +59,8 @@ def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> N
         None if limits.boxes is None else limits.boxes // 4,
     )
     tiled = even.space.tiles == "divisors" or any(".tile_" in name for name in even.space.only)
-    for part in [even] if tiled else [even_problem(problem, whole=True), even]:
+    alone = tiled or start is not None
+    for part in [even] if alone else [even_problem(problem, whole=True), even]:
         proof = prove_chain(part, start, quarter)
         solver.counts += proof.counts
         start = proof.mapping if isinstance(proof.mapping, ChainMapping) else None
@@ -79,7 +81,10 @@ def _even_first(problem: Problem, solver: ChainSolver, limits: ProofLimits) -> N
 
 
 def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimits) -> Proof:
-    """See :func:`baselines.prove`; :func:`cannot_prove_chain` must have said that it can be."""
+    """See :func:`baselines.prove`; :func:`cannot_prove_chain` must have said that it can be.
+
+    Uneven mappings may also begin with an even one.
+    """
     began, wall = time.process_time(), time.perf_counter()
     facts = chain_facts_of(problem.cost_model, problem.layer, problem.accelerator, problem.limits)
     assert isinstance(facts, ChainFacts)
@@ -98,13 +103,14 @@ def prove_chain(problem: Problem, start: ChainMapping | None, limits: ProofLimit
     watch = limits.progress
     if watch is not None:
         solver.on_step = lambda: watch(solver.progress(elapsed()))
-    if start is not None:
+    even = start if problem.space.uneven and start is not None and is_even(start) else None
+    if start is not None and even is None:
         solver.look(problem.action_of(start))
     elif problem.why_empty() is None:
         found = load("ga").search(problem.fork(), FIRST_SAMPLES, 0)
         if found.best_action is not None:
             solver.better(found.best_action)
     if problem.space.uneven:
-        _even_first(problem, solver, limits)
+        _even_first(problem, solver, even, limits)
     status = solver.run()
     return Proof(solver.mapping, solver.value, solver.bound, status, solver.counts, elapsed())

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from baselines.optimal.chain_entries import even_problem
 from baselines.optimal.chain_proving import cannot_prove_chain, prove_chain
 from baselines.optimal.proof import (
     LEAST_MEMORY,
@@ -20,8 +21,15 @@ from baselines.optimal.solver import Solver
 from baselines.optimal.structure_space import KINDS, MOST_TILES, StructureSpace
 from baselines.optimal.tree import Tree
 from baselines.registry import load
-from cost_models import Chain, ChainMapping, LowerBounds, Mapping
-from maestro_env import Problem
+from cost_models import (
+    Chain,
+    ChainMapping,
+    LowerBounds,
+    Mapping,
+    two_levels_of,
+    without_clusters,
+)
+from maestro_env import MapSpaceError, Problem
 
 FIRST_SAMPLES = 3000
 """Samples of the search for a first value."""
@@ -99,6 +107,8 @@ def prove(
         if reason is not None:
             raise ProveError(f"problem: {reason}")
         assert not isinstance(start, Mapping)
+        if start is None:
+            start = _of_two_levels(problem, timeout, memory)
         return prove_chain(problem, start, ProofLimits(gap, timeout, memory, boxes, progress))
     assert not isinstance(start, ChainMapping)
     found = _bounded(problem)
@@ -128,6 +138,26 @@ def prove(
     return Proof(
         solver.mapping, solver.value, solver.bound, status, solver.counts, spent, solver.tree
     )
+
+
+def _of_two_levels(problem: Problem, timeout: float | None, max_memory: int) -> ChainMapping | None:
+    """The best mapping of the default space of two levels, where a chip is such a one."""
+    chip = two_levels_of(problem.accelerator)
+    if chip is None or problem.limits or problem.space.only:
+        return None
+    default = Problem(problem.layer, chip, problem.objective.name, problem.cost_model)
+    if can_prove(default) is not None:
+        return None
+    quarter = None if timeout is None else timeout / 4
+    found = prove(default, timeout=quarter, max_memory=max_memory).mapping
+    if not isinstance(found, Mapping):
+        return None
+    start = without_clusters(chip, found, problem.layer)
+    try:
+        (even_problem(problem) if problem.space.uneven else problem).action_of(start)
+    except MapSpaceError:
+        return None
+    return start
 
 
 def _first_value(problem: Problem, solver: Solver, start: Mapping | None) -> None:

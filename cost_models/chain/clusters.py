@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -69,6 +70,29 @@ def _to_pes(chip: Accelerator) -> Wires:
     return Wires(bit, 0.0, network.um2_per_bit)
 
 
+def two_levels_of(chain: Chain) -> Accelerator | None:
+    """The chip whose levels :func:`to_levels` gives without clusters; None where there is none."""
+    from cost_models.accelerator import Accelerator, AcceleratorError
+
+    if tuple(level.name for level in chain.levels) != LEVELS:
+        return None
+    _, l2, l1 = chain.levels
+    kept = [item.name for item in fields(Level)]
+    known = [Level(**{name: getattr(level, name) for name in kept}) for level in chain.levels]
+    try:
+        chip = Accelerator(
+            l2.fanout.units,
+            l1.shared_bytes,
+            l2.shared_bytes,
+            simd_lanes=chain.lanes,
+            levels=(known[0], known[1], known[2]),
+            **{item.name: getattr(chain, item.name) for item in fields(Chip)},
+        )
+    except AcceleratorError:
+        return None
+    return chip if to_levels(chip) == chain else None
+
+
 def as_chain(chip: Accelerator, mapping: Mapping, layer: Layer) -> tuple[Chain, ChainMapping]:
     """The chain of a chip under a mapping of two levels, and that mapping's entries on it."""
     pes = chip.num_pes if mapping.num_pes is None else mapping.num_pes
@@ -83,6 +107,21 @@ def as_chain(chip: Accelerator, mapping: Mapping, layer: Layer) -> tuple[Chain, 
         for entry, held in zip((l2, l1), holds, strict=True)
     ]
     return chain, ChainMapping((kept[0], clusters, kept[1]))
+
+
+def without_clusters(chip: Accelerator, mapping: Mapping, layer: Layer) -> ChainMapping:
+    """A mapping of two levels on the chip's levels themselves, with as many PEs side by side.
+
+    Tiles of L2, which clusters multiply, become the smallest of which there are as many.
+    """
+    l2, clusters, l1 = as_chain(chip, mapping, layer)[1].entries
+    units = Counter[str]()
+    for spread in (*l2.parallel, *clusters.parallel):
+        units[spread.dim] = max(units[spread.dim], 1) * (spread.units or 1)
+    spreads = tuple(Spread(dim, count) for dim, count in units.items())
+    extents = dict(zip(DIMS, layer.extents, strict=True))
+    even = {d: -(-extents[d] // -(-extents[d] // tile)) for d, tile in l2.tiles.items()}
+    return ChainMapping((replace(l2, tiles=even, parallel=spreads), l1))
 
 
 def entries_of(mapping: Mapping, layer: Layer, pes: int | None) -> tuple[Entry, Entry, Entry]:

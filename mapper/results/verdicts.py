@@ -11,7 +11,7 @@ import numpy as np
 
 import layers
 from cost_models import CHAINS, FIGURES, PRESETS, RetiredOptionError, mapping_from
-from maestro_env import Evaluation, Objective, chip_of_space
+from maestro_env import Evaluation, Objective, on_its_chip
 from mapper.results.search_fields import ResultFields
 from mapper.search.problem_spec import ProblemSpec
 from mapper.search.search_run import KIND, name_of
@@ -101,7 +101,7 @@ def _identity_fault(run: StoredRun) -> str:
     if name_of(run.spec["label"], spec, run.seed) != run.name:
         return "its name is not the one that its definition gives"
     known = PRESETS.get(spec.accelerator_name) or CHAINS.get(spec.accelerator_name)
-    if known is not None and chip_of_space(known, spec.space) != spec.accelerator:
+    if known is not None and on_its_chip(known, spec.space)[0] != spec.accelerator:
         return f"its chip is not the library's {spec.accelerator_name}"
     try:
         layer = layers.get(spec.layer_name)

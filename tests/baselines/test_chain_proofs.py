@@ -143,6 +143,14 @@ def test_an_even_mapping_that_is_not_proven_is_bettered_in_the_uneven_space() ->
     assert proofs[1].value < 0.93 * proofs[0].value
 
 
+@pytest.mark.parametrize("layer", ["bert_base.0", "mobilenetv2.2"])
+def test_uneven_mappings_of_two_levels_begin_with_the_default_space_s_best(layer: str) -> None:
+    """But for tiles of L2 that are no multiple of the other kind's, as with `bert_base.0`."""
+    default = prove(Problem(layer, "edge", "energy"))
+    uneven = prove(Problem(layer, "edge", "energy", space={"uneven": True}), boxes=400)
+    assert uneven.value <= 1.001 * default.value
+
+
 def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> None:
     """A few boxes of all tiles end far above whole factors' best, from which they begin."""
     case = FieldCase("llama-3-8b.0", "edge")
@@ -151,7 +159,7 @@ def test_uneven_mappings_begin_no_worse_than_whole_factors(monkeypatch: Any) -> 
     assert whole.value < 0.99 * prove(even_problem(problem), boxes=250).value
     solver = ChainSolver(problem, ())
     monkeypatch.setattr(solver, "better", lambda action: solver.look(action[None]))
-    _even_first(problem, solver, ProofLimits(boxes=1_000))
+    _even_first(problem, solver, None, ProofLimits(boxes=1_000))
     assert solver.value <= whole.value * (1 + 1e-9)
 
 

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 import cost_models
-from cost_models import CHAINS, Accelerator, Chain, ChainMapping, with_wires
-from cost_models.chain.clusters import as_chain
+from cost_models import CHAINS, PRESETS, Accelerator, Chain, ChainMapping, with_wires
+from cost_models.chain.clusters import as_chain, two_levels_of
 from cost_models.chain.loops import MAC
 from layers import get
 from maestro_env import MapSpace
@@ -50,6 +50,16 @@ def test_a_mapping_of_two_levels_has_the_same_figures_as_a_chain(seed: int) -> N
         assert again.accesses == cost.accesses
         for level in ("DRAM", "L2", "L1"):
             assert again.levels[level].accesses == cost.levels[level].accesses
+
+
+@pytest.mark.parametrize("chip", PRESETS.values(), ids=PRESETS)
+def test_levels_of_a_chip_of_two_levels_are_known_as_such(chip: Accelerator) -> None:
+    for one in (chip, with_wires(chip)):
+        levels = one.to_levels()
+        found = two_levels_of(levels)
+        assert found is not None
+        assert found.to_levels() == levels
+    assert two_levels_of(chip.to_levels(cluster_size=1)) is None
 
 
 @pytest.mark.parametrize("memories", [1, 2, 3, 4])

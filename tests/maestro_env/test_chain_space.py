@@ -127,7 +127,8 @@ def test_axes_take_as_many_dimensions_as_the_space_says() -> None:
     batch = two.decode(two.sample(50, 0))
     with pytest.raises(MapSpaceError, match=r"more than the space does there; use .* axis_dims"):
         plain.encode(batch)
-    assert isinstance(Problem("mobilenetv2.2", "edge", space={"axis_dims": 2}).space, ChainSpace)
+    for space, dims in (({"axis_dims": 2}, 2), ({"uneven": True}, 3)):
+        assert Problem("mobilenetv2.2", "edge", space=space).space.options["axis_dims"] == dims
 
 
 def _chosen(space: ChainSpace, axis: dict[str, str | int]) -> dict[str, int]:
