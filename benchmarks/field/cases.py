@@ -20,7 +20,19 @@ import cost_models
 import layers
 from baselines import ProveError, SearchResult, prove
 from benchmarks.frame import Row
-from cost_models import Chain, ChainLevel, ChainMapping, Cost, CostModel, Entry, load_chip
+from cost_models import (
+    Accelerator,
+    Chain,
+    ChainLevel,
+    ChainMapping,
+    Cost,
+    CostModel,
+    Entry,
+    Mapping,
+    load_chip,
+    two_levels_of,
+    without_clusters,
+)
 from layers import DIMS, Layer
 from maestro_env import MapSpaceError, Problem
 from mapper.export.loop_nest import LoopNest, loop_nest
@@ -78,6 +90,11 @@ class FieldCase:
         once = tuple(replace(one, double_buffer=(False,) * 3, network=free) for one in chain.levels)
         widths = chain.widths._replace(output=chain.widths.psum)
         return replace(chain, levels=once, widths=widths, name=self.chip_name)
+
+    @cached_property
+    def two_levels(self) -> Accelerator | None:
+        """The chip where it is one of two levels, whose own default space is then ours."""
+        return two_levels_of(self.chip)
 
     @property
     def windowed(self) -> bool:
@@ -154,11 +171,15 @@ def proven(case: FieldCase, space: Row) -> Ours:
     """What a proof of a space ends with, or `ga` where bounds do not know it."""
     began = time.process_time()
     problem = case.problem(space, cost_models.load("exact", **PLAIN))
+    if not space and case.two_levels is not None:
+        problem = Problem(case.layer, case.two_levels, case.objective, problem.cost_model)
     try:
         proof = prove(problem, boxes=MOST_BOXES)
         mapping, bound = proof.mapping, proof.bound
     except ProveError:
         mapping, bound = _best(problem).mapping, 0.0
+    if isinstance(mapping, Mapping):
+        mapping = without_clusters(problem.accelerator, mapping, case.layer)
     assert isinstance(mapping, ChainMapping)
     value = case.ours(mapping)
     return Ours(mapping, value, min(bound, value), time.process_time() - began)
