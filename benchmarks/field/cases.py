@@ -31,7 +31,6 @@ from cost_models import (
     Mapping,
     load_chip,
     two_levels_of,
-    without_clusters,
 )
 from layers import DIMS, Layer
 from maestro_env import MapSpaceError, Problem
@@ -92,9 +91,9 @@ class FieldCase:
         return replace(chain, levels=once, widths=widths, name=self.chip_name)
 
     @cached_property
-    def two_levels(self) -> Accelerator | None:
-        """The chip where it is one of two levels, whose own default space is then ours."""
-        return two_levels_of(self.chip)
+    def own_chip(self) -> Accelerator | Chain:
+        """The chip as our default space takes it, of two levels where it is one of these."""
+        return two_levels_of(self.chip) or self.chip
 
     @property
     def windowed(self) -> bool:
@@ -117,13 +116,17 @@ class FieldCase:
         """The problem in a space; by the tools' rules where no model is given."""
         return Problem(self.layer, self.chip, self.objective, model or self.model, space)
 
-    def cost(self, mapping: ChainMapping) -> Cost:
-        """What a mapping costs by our model."""
-        return self.model.evaluate(self.layer, self.chip, mapping)
+    def cost(
+        self, mapping: Mapping | ChainMapping, chip: Accelerator | Chain | None = None
+    ) -> Cost:
+        """What a mapping costs by our model; on the list of levels where no chip is given."""
+        return self.model.evaluate(self.layer, chip or self.chip, mapping)
 
-    def ours(self, mapping: ChainMapping) -> float:
+    def ours(
+        self, mapping: Mapping | ChainMapping, chip: Accelerator | Chain | None = None
+    ) -> float:
         """A mapping's value by our model."""
-        cost = self.cost(mapping)
+        cost = self.cost(mapping, chip)
         return self.value(cost.energy_nj, cost.latency_cycles)
 
 
@@ -150,7 +153,7 @@ SPACES: dict[str, Row] = {
 class Ours(NamedTuple):
     """Our answer: its value by our model, its bound, and the processor time of the proof [s]."""
 
-    mapping: ChainMapping
+    mapping: Mapping | ChainMapping
     value: float
     bound: float
     cpu_s: float
@@ -170,18 +173,16 @@ def optimum(case: FieldCase, tiles: str = "balanced") -> Ours:
 def proven(case: FieldCase, space: Row) -> Ours:
     """What a proof of a space ends with, or `ga` where bounds do not know it."""
     began = time.process_time()
-    problem = case.problem(space, cost_models.load("exact", **PLAIN))
-    if not space and case.two_levels is not None:
-        problem = Problem(case.layer, case.two_levels, case.objective, problem.cost_model)
+    chip = case.chip if space else case.own_chip
+    plain = cost_models.load("exact", **PLAIN)
+    problem = Problem(case.layer, chip, case.objective, plain, space)
     try:
         proof = prove(problem, boxes=MOST_BOXES)
         mapping, bound = proof.mapping, proof.bound
     except ProveError:
         mapping, bound = _best(problem).mapping, 0.0
-    if isinstance(mapping, Mapping):
-        mapping = without_clusters(problem.accelerator, mapping, case.layer)
-    assert isinstance(mapping, ChainMapping)
-    value = case.ours(mapping)
+    assert mapping is not None
+    value = case.ours(mapping, chip)
     return Ours(mapping, value, min(bound, value), time.process_time() - began)
 
 
