@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as MappingABC
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -231,8 +232,15 @@ def split_options(text: str) -> tuple[str, dict[str, Any]]:
                 f"cost model {text!r}: got {part!r}, expected OPTION=VALUE, each option once, such "
                 "as exact:energy=maestro:area=maestro"
             )
-        options[option] = _VALUES.get(value, int(value) if value.isdecimal() else value)
+        options[option] = _VALUES[value] if value in _VALUES else _number_or_text(value)
     return name, options
+
+
+def _number_or_text(value: str) -> int | float | str:
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(value)
+    return value
 
 
 _VALUES: dict[str, Any] = {"true": True, "false": False, "True": True, "False": False}

@@ -23,7 +23,6 @@ from .results.verdicts import validate as validate
 from .search.found import Found as Found
 from .search.methods import chosen_method as chosen_method
 from .search.methods import default_budget as default_budget
-from .search.methods import digests_of as digests_of
 from .search.network_runs import Shape as Shape
 from .search.network_runs import plan_network as plan_network
 from .search.problem_spec import ProblemSpec as ProblemSpec

@@ -21,6 +21,7 @@ from .fields import expected as expected
 from .fields import read_fields as read_fields
 from .files import atomic_write as atomic_write
 from .files import errors_named as errors_named
+from .files import files_of as files_of
 from .files import write_text as write_text
 from .html_tables import html_table as html_table
 from .installed import named as named

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 
 @contextlib.contextmanager
@@ -55,3 +57,17 @@ def errors_named(path: Path, draft: Path) -> Iterator[None]:
         if error.filename is None or Path(error.filename) == draft:
             error.filename, error.filename2 = str(path), None
         raise
+
+
+def files_of(options: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """``{"files": ...}``: fingerprints of the files that options name; empty where they name none.
+
+    What is kept of a search says them beside the options: another content is another search.
+    """
+    paths = {key: Path(value) for key, value in options.items() if isinstance(value, str)}
+    found = {
+        key: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        for key, path in paths.items()
+        if path.is_file()
+    }
+    return {"files": found} if found else {}

@@ -14,8 +14,8 @@ from baselines import Searcher, SearchResult
 from cost_models import Accelerator, Chain, Infeasible, InfeasibleError, ReasonCode
 from layers import Imported, Layer
 from maestro_env import Problem
-from mapper import Ends, ProblemSpec, chosen_method, default_budget, digests_of, watched
-from marl_common import brief
+from mapper import Ends, ProblemSpec, chosen_method, default_budget, watched
+from marl_common import brief, files_of
 from marl_mapper.answers import AnswerFile, Question, keep, recall, tighter
 from marl_mapper.mapped import Answer, Mapped, MappedModel
 from marl_mapper.options import CheckedOptions, LibraryError, Options, checked_options
@@ -199,7 +199,9 @@ def _question(problem: Problem, how: CheckedOptions) -> Question | None:
     if how.cost_model is problem.cost_model and not hasattr(problem.cost_model, "options"):
         return None
     decisive = how.model_dump(include={"method", "budget", "seed", "patience", "timeout"})
-    return Question.of(problem, {**how.of_method, **decisive, "files": digests_of(how.of_method)})
+    return Question.of(
+        problem, {**how.of_method, **decisive, "files": {}, **files_of(how.of_method)}
+    )
 
 
 def _none_found(problem: Problem, result: SearchResult) -> Infeasible:

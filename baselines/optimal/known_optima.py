@@ -20,7 +20,7 @@ from typing import Any
 import layers
 from cost_models import Mapping
 from maestro_env import MapSpaceError, Problem
-from marl_common import atomic_write
+from marl_common import atomic_write, files_of
 
 FILE = "optima.csv"
 VERSION = 1
@@ -75,6 +75,7 @@ def problem_key(problem: Problem) -> str:
         "accelerator": chip,
         "figures": problem.objective.figures,
         "cost_model": [described["cost_model"], described["cost_model_options"]],
+        **files_of(described["cost_model_options"]),
         "space": described["space"],
         "limits": described["limits"],
     }

@@ -219,10 +219,11 @@ def einstein_sum(name: str, equation: str, shapes: Sequence[Ints]) -> Layer:
     if len(terms) != 2 or len(shapes) != 2:
         raise LayerError(f"an Einstein sum of {len(shapes)} operands; expected two")
     _check_terms(equation, terms, shapes)
+    if not arrow:  # what the dots stand for is kept, and comes first
+        both = inputs.replace("...", "").replace(",", "")
+        dots = "..." if "..." in inputs else ""
+        result = dots + "".join(sorted(i for i in both if both.count(i) == 1))
     terms, result = _without_ellipsis(terms, result, shapes)
-    if not arrow:
-        both = "".join(terms)
-        result = "".join(sorted(i for i in set(both) if both.count(i) == 1))
     if any(len(set(term)) != len(term) for term in terms):
         raise LayerError(
             f"the Einstein sum {equation!r} takes a diagonal; expected distinct indices"

@@ -252,8 +252,13 @@ def _matrix(node: Node, place: int) -> Shape:
 def _read_fused_product(node: Node) -> list[Layer]:
     """ONNX Runtime's FusedMatMul: a product of transposed operands."""
     shapes = [_matrix(node, 0), _matrix(node, 1)]
-    for place, name in enumerate(("transA", "transB")):
-        if node.whole(name, 0, 0) and len(shapes[place]) > 1:
+    for place, operand in enumerate("AB"):
+        if len(shapes[place]) < 2:
+            continue
+        if node.whole(f"transBatch{operand}", 0, 0):  # rows come before the batches
+            rows, *outer, columns = shapes[place]
+            shapes[place] = (*outer, rows, columns)
+        if node.whole(f"trans{operand}", 0, 0):
             *outer, rows, columns = shapes[place]
             shapes[place] = (*outer, columns, rows)
     return [matrix_product(node.name, *shapes)]

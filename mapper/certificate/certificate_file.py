@@ -101,10 +101,12 @@ def write_certificate(path: Path, certificate: Certificate) -> None:
         OSError: The file cannot be written.
     """
     tree = certificate.tree.tobytes()
+    problem = certificate.problem.to_dict()
+    problem.pop("files", None)  # prices elsewhere are held against the bound, whatever their file
     claim = {
         "format": FORMAT,
         "version": certificate.version,
-        "problem": certificate.problem.to_dict(),
+        "problem": problem,
         "size": str(certificate.size),
         "mapping": None if certificate.mapping is None else certificate.mapping.to_dict(),
         "value": _number(certificate.value),

@@ -134,6 +134,8 @@ def cluster(
         raise OptionError(f"--top: got {top:g}, expected a share above 0 and up to 100 [%]")
     if threshold is not None and not 0 <= threshold < float("inf"):
         raise OptionError(f"--threshold: got {threshold:g}, expected a distance of at least 0")
+    if budget is not None and threshold is not None:
+        raise OptionError("--agents and --threshold: got both, expected one of them")
     if files.out is not None:
         check_writable(files.out)
     data = _data(asked.of(layer, objective), files.dataset, sampling)
@@ -150,7 +152,14 @@ def _data(problem: Problem, dataset: Path | None, sampling: SampleOptions) -> Da
     from mapper.clustering.dataset import Dataset, collect
 
     if dataset is not None:
-        return Dataset.load(dataset)
+        data, asked = Dataset.load(dataset), problem.describe()
+        for part in ("layer", "objective", "cost_model"):
+            if data.source.get(part, asked[part]) != asked[part]:
+                raise OptionError(
+                    f"--dataset {dataset}: its {part} is {data.source[part]!r}, expected "
+                    f"{asked[part]!r}"
+                )
+        return data
     policy, samples = sampling.policy, sampling.samples
     tell(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples")
     data = collect(problem, policy, samples, sampling.seed)

@@ -134,8 +134,8 @@ def chip_of(
 
     Raises:
         AcceleratorError: The text names no accelerator, or a field is wrong.
-        OptionError: A field is neither a whole number nor ``none``, or one of the short form is
-            given for a list of levels.
+        OptionError: A field is neither a whole number nor ``none``, one is given twice, or one of
+            the short form is given for a list of levels.
     """
     from dataclasses import replace
 
@@ -145,6 +145,11 @@ def chip_of(
         for field, value in (overrides or {}).items()
         if value is not None
     }
+    paths = {path: "--" + field.replace("_", "-") for field in fields for path in _paths(field)}
+    for path in (text.partition("=")[0] for text in sets):
+        if path in paths:
+            raise OptionError(f"--set {path}: {paths[path]} gives it already; give it once")
+        paths |= dict.fromkeys(_paths(path), f"--set {path}")
     if isinstance(chip, cost_models.Accelerator):
         return cost_models.with_fields(replace(chip, **fields), sets)
     if [level.name for level in chip.memories] == ["L2", "L1"]:
@@ -160,6 +165,11 @@ def chip_of(
             f"VALUE, such as --set levels.{chip.memories[-1].name}.bytes=32k; levels: {names}"
         )
     return cost_models.with_fields(chip, sets)
+
+
+def _paths(field: str) -> tuple[str, ...]:
+    """A field's path, and those that say the same."""
+    return field, *cost_models.SHORT_PATHS.get(field, ())
 
 
 def _as_paths(fields: dict[str, int | None]) -> Iterator[str]:

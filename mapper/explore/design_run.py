@@ -19,7 +19,7 @@ from mapper.explore.design_space import label_of, nameless
 from mapper.explore.mapping_rows import batch_of, rows_of
 from mapper.explore.network_hull import corners, pareto_rows
 from mapper.pretrained.weights import NONE
-from marl_common import IntArray, engineering
+from marl_common import IntArray, engineering, files_of
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Workload:
             "layers": [layers.to_fields(layer.renamed("shape")) for layer in self.layers],
             "cost_model": self.cost_model,
             "cost_model_options": dict(self.cost_model_options),
+            **files_of(self.cost_model_options),
             "space": dict(self.space),
         }
 

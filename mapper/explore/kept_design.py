@@ -16,7 +16,7 @@ from mapper.staying.network_optimum import NetworkProblem
 from mapper.staying.network_result import NetworkResult, UnmappableError
 from mapper.staying.shape_facts import ENERGY, LATENCY
 from mapper.staying.stay_proof import StayProof, StaySetting
-from marl_common import engineering
+from marl_common import engineering, files_of
 from marl_runs import Context, Experiment
 
 
@@ -41,6 +41,7 @@ class KeptWorkload:
         return {
             **graph_fields(self.graph),
             "cost_model_options": dict(self.cost_model_options),
+            **files_of(self.cost_model_options),
             "counted": self.counted,
             "gap": self.gap,
         }

@@ -31,7 +31,8 @@ class StoredProblem(_Stored):
     accelerator_name: Text
     objective: Text
     cost_model: Text = "exact"
-    cost_model_options: dict[Text, bool | Text] = {}
+    cost_model_options: dict[Text, bool | Number | Text] = {}
+    files: dict[Text, Text] = {}
     space: Free = {}
     limits: dict[Text, Limit] = {}
 

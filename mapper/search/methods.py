@@ -1,11 +1,8 @@
-"""Which searcher a search runs, for how many samples, and what files its options name."""
+"""Which searcher a search runs, and for how many samples."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import baselines
 from maestro_env import Problem
@@ -49,13 +46,3 @@ def default_budget(searcher: Searcher, problem: Problem) -> int:
     if baselines.prover_of(searcher) is None:
         return BUDGET
     return FIRST_VALUE if baselines.can_prove(problem) is None else TIMED
-
-
-def digests_of(options: Mapping[str, Any]) -> dict[str, str]:
-    """Fingerprints of the files that options name: another content is another search."""
-    paths = {key: Path(value) for key, value in options.items() if isinstance(value, str)}
-    return {
-        key: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        for key, path in paths.items()
-        if path.is_file()
-    }

@@ -12,6 +12,7 @@ import layers
 from cost_models import Accelerator, Chain, chip_from, recorded_options
 from layers import Layer
 from maestro_env import Problem
+from marl_common import files_of
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class ProblemSpec:
         return asdict(self) | {
             "layer": layers.to_fields(self.layer),
             "accelerator": self.accelerator.to_dict(),
+            **files_of(self.cost_model_options),
         }
 
     @classmethod
@@ -85,7 +87,7 @@ class ProblemSpec:
             ValueError: The values are not those of :meth:`to_dict`.
         """
         try:
-            values = dict(data)
+            values = {name: value for name, value in data.items() if name != "files"}
             values["cost_model_options"] = recorded_options(values)
             values["layer"] = layer_of(values["layer"])
             values["accelerator"] = chip_from(values["accelerator"])

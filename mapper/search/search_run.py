@@ -14,10 +14,9 @@ import baselines
 from cost_models import FIGURES
 from maestro_env import Objective, Problem
 from mapper.search.carry import Carry
-from mapper.search.methods import digests_of
 from mapper.search.problem_spec import ProblemSpec
 from mapper.search.watching import Ends, OnBatch, watched
-from marl_common import engineering, percent
+from marl_common import engineering, files_of, percent
 from marl_runs import Context, Experiment, MetricBoard
 
 if TYPE_CHECKING:
@@ -105,9 +104,8 @@ class SearchRun(Experiment):
             "options": dict(self.options),
             "label": self.label,
             "config": self.config,
+            **files_of(self.options),
         }
-        files = digests_of(self.options)
-        spec |= {"files": files} if files else {}
         if self.idle is not None:
             spec["idle"] = self.idle
         if self.timeout is not None:

@@ -22,7 +22,7 @@ from mapper.staying.shape_facts import (
     ShapeFacts,
     SumWeights,
 )
-from marl_common import engineering
+from marl_common import engineering, files_of
 from marl_runs import Context, Experiment
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ class StayProof(Experiment):
             "layer": to_fields(self.layer.renamed("")),
             "chip": self.setting.chip.to_dict(),
             "options": dict(self.setting.options),
+            **files_of(self.setting.options),
             "space": dict(self.setting.space),
             "gap": self.setting.gap,
             "resident": sorted(self.resident),

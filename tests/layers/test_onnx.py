@@ -58,6 +58,41 @@ def test_same_padding_falls_where_onnx_puts_it(tmp_path):
         assert (layer.out_y, layer.out_x) == (4, 4)
 
 
+@pytest.mark.parametrize(
+    ("node", "left", "right", "product"),
+    [
+        (
+            helper.make_node("Einsum", ["x", "y"], ["z"], equation="...ij,...jk"),
+            [8, 4, 5],
+            [8, 5, 6],
+            layers.Layer.gemm("p", M=4, N=6, K=5, batch=8),
+        ),
+        (
+            helper.make_node("Einsum", ["x", "y"], ["z"], equation="...ij,kj"),
+            [8, 4, 5],
+            [6, 5],
+            layers.Layer.gemm("p", M=32, N=6, K=5),
+        ),
+        (
+            helper.make_node(
+                *("FusedMatMul", ["x", "y"], ["z"]),
+                domain="com.microsoft",
+                transBatchA=1,
+                transBatchB=1,
+                transB=1,
+            ),
+            [4, 8, 5],
+            [6, 8, 5],
+            layers.Layer.gemm("p", M=4, N=6, K=5, batch=8),
+        ),
+    ],
+)
+def test_batches_of_products_are_where_the_operator_says(node, left, right, product, tmp_path):
+    model = onnx_model([node], {"x": left, "y": right})
+    (layer,) = layers.from_onnx(saved(model, tmp_path / "m.onnx")).layers
+    assert layer.renamed("p") == product
+
+
 def test_symbolic_axes_take_values(tmp_path):
     model = onnx_model([conv_node()], {"x": ["batch", 3, 8, 8]}, [("w", [4, 3, 3, 3])])
     (layer,) = layers.from_onnx(saved(model, tmp_path / "m.onnx"), {"batch": 5}).layers

@@ -51,6 +51,18 @@ def test_shapes_that_differ_in_dilation_are_told_apart(tmp_path: Path) -> None:
     assert [row["dilation"] for row in rows] == [2, 1]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--set num_pes=4 --set num_pes=8",
+        "--num-pes 8 --set num_pes=4",
+        "--l2-bytes 4096 --set levels.L2.bytes=8k",
+    ],
+)
+def test_a_field_of_a_chip_is_given_once(words: str) -> None:
+    assert "give it once" in refused(f"search -l mlp.2 {words}")
+
+
 def broken() -> None:
     """A command with a fault."""
     raise KeyError("K")

@@ -14,7 +14,7 @@ from mapper.clustering.dataset import Dataset, DatasetError
 from mapper.clustering.plots import cut_height
 from mapper.clustering.tree import cluster
 from marl_runs import BACKDROP, FigureError, save_figure
-from tests.mapper.commands import printed, said
+from tests.mapper.commands import printed, refused, said
 
 
 def planted(n=600, seed=0):
@@ -192,7 +192,11 @@ def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
     printed(f"{words} --samples 400 --out {out} --agents 3")
     assert len(Assignment.load(out / "agents.yaml")) == 3
     assert len(Dataset.load(out / "dataset.npz").values) == 400
-    assert "400 samples" in printed(f"{words} --dataset {out / 'dataset.npz'}")
+    again = f"cluster --dataset {out / 'dataset.npz'} -l"
+    assert "400 samples" in printed(f"{again} mobilenetv2.7")
+    assert "its objective is 'edp'" in refused(f"{again} mobilenetv2.7 -o latency")
+    assert "its layer is" in refused(f"{again} mlp.2")
+    assert "expected one of them" in refused(f"{words} --agents 3 --threshold 1")
 
 
 def test_what_is_found_while_it_explores_is_refused():

@@ -159,6 +159,27 @@ def test_a_search_in_a_store_is_kept_and_goes_on(tmp_path, monkeypatch):
     printed(compared, "--store", str(tmp_path / "a?b.sqlite"))
 
 
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("search -l mlp.2 --method ga --budget 50 --no-proof", ("best", "objective")),
+        ("search --network mlp --fuse keep --workers 1", ("none", "bound")),
+        ("explore --network mlp --pes 64,128 --workers 1", ("front", 0, "least_edp_cycles_nj")),
+    ],
+)
+def test_what_is_kept_is_of_the_prices_that_a_file_holds(tmp_path, words, place):
+    prices, values = tmp_path / "prices.yaml", []
+    for store, dram in (("a", 1000), ("a", 100), ("b", 100)):
+        prices.write_text(f"mac: 1\nl1: 1\nl2: 6\ndram: {dram}\n", encoding="utf-8")
+        kept = ("--cost-model", f"exact:energy={prices}", "--store", f"{tmp_path}/{store}.sqlite")
+        value = json_of(words, *kept)
+        for name in place:
+            value = value[name]
+        values.append(value)
+    dear, cheap, alone = values
+    assert cheap == alone < dear
+
+
 def test_a_full_disk_loses_no_result(tmp_path, monkeypatch):
     """Where a search fails after its last sample; in the end: tests/terminal."""
     run = GeneticAlgorithm._run

@@ -10,6 +10,7 @@ from mapper.compare.plan import make_plan
 from mapper.compare.run import run_plan
 from mapper.results.verdicts import validate
 from marl_runs import SilentReporter, Store, StoreError
+from tests.mapper.commands import json_of, printed
 
 DATA = Path(__file__).parents[1] / "runs" / "data"
 SLIDE = "not replayed: made with halo_time=slide"
@@ -81,3 +82,14 @@ def test_results_of_the_first_schema_hold(tmp_path):
         verdicts = list(validate(store))
         assert len(verdicts) == 4
         assert [v.unknown for v in verdicts if v.holds is not True] == [SLIDE] * 3
+
+
+def test_a_search_under_prices_of_a_file_and_of_time_holds(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text("mac: 1\nl1: 1\nl2: 6\ndram: 200\n", encoding="utf-8")
+    words = f"search -l mlp.2 --cost-model exact:energy={tmp_path}/prices.yaml:cycle_nj=0.5"
+    kept = (f"--store {tmp_path}/runs.sqlite", f"--certificate {tmp_path}/c.json")
+    found = [json_of(f"{words} {where}")["best"] for where in kept]
+    plain = json_of(words.replace(":cycle_nj=0.5", ""))["best"]
+    assert found[0]["objective"] == found[1]["objective"] > plain["objective"]
+    for where in kept:
+        printed(f"validate {where}")

@@ -150,3 +150,16 @@ def test_a_model_that_does_not_say_its_options_is_asked_again(searches):
     for _ in range(2):
         asked(cost_model=Silent())
     assert len(searches) == 2
+
+
+def test_an_answer_is_of_the_prices_that_a_file_holds(searches, tmp_path):
+    prices = tmp_path / "prices.yaml"
+
+    def of(dram, **how):
+        prices.write_text(f"mac: 1\nl1: 1\nl2: 6\ndram: {dram}\n")
+        return proven(cost_model=f"exact:energy={prices}", **how)
+
+    for how in ({}, {"method": "ga", "budget": 50}):
+        cheap, dear, again = (of(dram, **how) for dram in (100, 1000, 100))
+        assert cheap.value == again.value < dear.value
+    assert len(searches) == 4
