@@ -60,6 +60,8 @@ from .record_options import AsJson as AsJson
 from .record_options import Given as Given
 from .record_options import SettingsFileError as SettingsFileError
 from .record_options import takes_records as takes_records
+from .record_types import record_type as record_type
+from .record_types import union_type as union_type
 from .settings import at_least as at_least
 from .settings import check_name as check_name
 from .settings import check_settings as check_settings

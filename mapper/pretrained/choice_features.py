@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mapper.pretrained.decisions import FIRST_TILE
-from mapper.pretrained.feature_names import Loop, Parallel, Tile, Units
 from mapper.pretrained.nest_sizes import (
     fill_sizes,
     log_of,
@@ -19,7 +18,11 @@ from marl_common import address, part
 @part
 def see_parallel(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's dimension, and whether it may have it."""
-    problem, state, out = address(seen.problem), address(seen.state), choice.features
+    problem, state, out = (
+        address(seen.problem),
+        address(seen.state),
+        address(choice.features.parallel),
+    )
     s, dim = seen.step.number, choice.value
     n, left, most = problem.extents[dim], problem.extents[dim], problem.most[s]
     choice.legal = True
@@ -27,33 +30,33 @@ def see_parallel(seen: Seen, choice: ChoiceRow) -> None:
     for other in range(s):
         parts *= problem.most[other]
         if state.dims[other] == dim:
-            out[Parallel.TAKEN] = 1.0
-            out[Parallel.TAKEN_BESIDE] = problem.below[other] == problem.below[s]
+            out.taken = 1.0
+            out.taken_beside = problem.below[other] == problem.below[s]
             left = left if problem.pool > 0 else up(left, problem.most[other])
             choice.legal = choice.legal and not problem.rivals[s][other]
         elif state.dims[other] >= 0:
             wanted *= problem.extents[state.dims[other]]
     parts = problem.pool if problem.pool > 0 else parts * most
-    out[Parallel.EXTENT] = log_of(seen, n)
+    out.extent = log_of(seen, n)
     for tensor in range(TENSORS):
-        out[Parallel.INPUT + tensor] = problem.coupling[tensor][dim]
-    out[Parallel.BUSY] = utilisation(n, most)
-    out[Parallel.FILLS] = n >= most
-    out[Parallel.SPARE] = size_log(float(most) / n)
-    out[Parallel.IMAGE] = dim in (Y, X)
-    out[Parallel.TAPS] = dim in (R, S)
-    out[Parallel.SHARE] = min(n, most) / float(most)
-    out[Parallel.COVERED] = min(wanted * n / parts, 2.0)
-    out[Parallel.COVERED_LOG] = size_log(wanted * n / parts)
-    out[Parallel.BUSY_LEFT] = utilisation(left, most)
-    out[Parallel.LEFT] = log_of(seen, left)
-    out[Parallel.FILLS_LEFT] = left >= most
+        out.couples[tensor] = problem.coupling[tensor][dim]
+    out.busy = utilisation(n, most)
+    out.fills = n >= most
+    out.spare = size_log(float(most) / n)
+    out.image = dim in (Y, X)
+    out.taps = dim in (R, S)
+    out.share = min(n, most) / float(most)
+    out.covered = min(wanted * n / parts, 2.0)
+    out.covered_log = size_log(wanted * n / parts)
+    out.busy_left = utilisation(left, most)
+    out.left = log_of(seen, left)
+    out.fills_left = left >= most
 
 
 @part
 def see_units(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's units, and whether fewer would not do as well."""
-    problem, state, out = address(seen.problem), address(seen.state), choice.features
+    problem, state, out = address(seen.problem), address(seen.state), address(choice.features.units)
     s, size = seen.step.number, choice.value
     most, dim = problem.most[s], state.dims[s]
     n = problem.extents[dim] if dim >= 0 else 1
@@ -63,40 +66,40 @@ def see_units(seen: Seen, choice: ChoiceRow) -> None:
         if state.dims[other] == dim:
             left = up(left, state.units[other])
     busy = utilisation(left, size)
-    out[Units.SIZE] = log_of(seen, size)
-    out[Units.BUSY] = busy
-    out[Units.STEPS] = log_of(seen, up(left, size))
-    out[Units.ONE] = size == 1
-    out[Units.IDLE] = size > left
-    out[Units.OVER] = size_log(float(size) / left)
-    out[Units.EVEN] = left % size == 0
+    out.size = log_of(seen, size)
+    out.busy = busy
+    out.steps = log_of(seen, up(left, size))
+    out.one = size == 1
+    out.idle = size > left
+    out.over = size_log(float(size) / left)
+    out.even = left % size == 0
     if problem.pool > 0:
         see_clusters(seen, busy, choice)
         return
-    out[Units.SPARE] = size_log(float(most) / size)
-    out[Units.SHARE] = size / float(most)
-    out[Units.WORK] = size / float(most) * busy
-    out[Units.ALL] = size == most
+    out.spare = size_log(float(most) / size)
+    out.share = size / float(most)
+    out.work = size / float(most) * busy
+    out.all = size == most
     choice.legal = size == most or (size <= n and up(n, up(n, size)) == size)
 
 
 @part
 def see_clusters(seen: Seen, busy: float, choice: ChoiceRow) -> None:
     """Features of the clusters that a cluster size leaves; `busy`: the share of PEs in one."""
-    problem, state, out = address(seen.problem), address(seen.state), choice.features
+    problem, state, out = address(seen.problem), address(seen.state), address(choice.features.units)
     size = choice.value
     clusters = problem.pool // size
     outer = problem.extents[state.dims[0]]
     used = clusters * size / float(problem.pool)
     at_work = utilisation(up(outer, size) if state.dims[0] == state.dims[1] else outer, clusters)
-    out[Units.SPARE] = size_log(clusters)
-    out[Units.SHARE] = used
-    out[Units.CLUSTERS_BUSY] = at_work
-    out[Units.WORK] = used * busy * at_work
-    out[Units.CLUSTERS_STEPS] = size_log(up(outer, clusters))
-    out[Units.ALL] = clusters == 1
-    out[Units.CLUSTERS_IDLE] = clusters > outer
-    out[Units.CLUSTERS_OVER] = size_log(float(clusters) / outer)
+    out.spare = size_log(clusters)
+    out.share = used
+    out.clusters_busy = at_work
+    out.work = used * busy * at_work
+    out.clusters_steps = size_log(up(outer, clusters))
+    out.all = clusters == 1
+    out.clusters_idle = clusters > outer
+    out.clusters_over = size_log(float(clusters) / outer)
     choice.legal = True
 
 
@@ -121,7 +124,7 @@ def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
         for i in range(level, problem.memories):
             worst = max(worst, seen.fills[i])
         see_tile(seen, inside, choice)
-        choice.features[Tile.WORST_FILL] = min(worst, 2.0)
+        choice.features.tile.worst_fill = min(worst, 2.0)
         choice.legal = worst <= 1.0 or least
         if worst > 1.0:  # and so will any larger one
             break
@@ -131,7 +134,7 @@ def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
 @part
 def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
     """Features of a tile."""
-    out, problem = choice.features, address(seen.problem)
+    out, problem = address(choice.features.tile), address(seen.problem)
     level, d = seen.level, seen.step.dim
     n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
     units, above = seen.units[level][d], seen.units[level + 1][d]
@@ -141,30 +144,30 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
     box_log, steps_log, within_log = log_of(seen, box), log_of(seen, steps), log_of(seen, within)
     outside_log, n_log = log_of(seen, outside), log_of(seen, n)
     own = seen.fills[level]
-    out[Tile.FILL] = min(own, 2.0)
-    out[Tile.FILL_LOG] = max(size_log(own), -3.0) if own > 0 else 0.0
-    out[Tile.OUTER_FILL] = min(seen.fills[level + 1], 2.0)
-    out[Tile.BOX] = box_log
-    out[Tile.STEPS] = steps_log
-    out[Tile.PADDING] = box_log + steps_log + outside_log - n_log
-    out[Tile.ONE] = box == 1
-    out[Tile.WHOLE] = box >= n
-    out[Tile.EVEN] = n % box == 0
-    out[Tile.OUTSIDE_BUSY] = utilisation(pieces, outside)
-    out[Tile.WITHIN] = within_log
-    out[Tile.BUSY] = utilisation(up(box, inside), units)
-    out[Tile.SAME] = box == inside
-    out[Tile.RATIO] = box_log - log_of(seen, inside)
-    out[Tile.ABOVE_SPREADS] = above > 1
-    out[Tile.SPREADS] = units > 1
+    out.fill = min(own, 2.0)
+    out.fill_log = max(size_log(own), -3.0) if own > 0 else 0.0
+    out.outer_fill = min(seen.fills[level + 1], 2.0)
+    out.box = box_log
+    out.steps = steps_log
+    out.padding = box_log + steps_log + outside_log - n_log
+    out.one = box == 1
+    out.whole = box >= n
+    out.even = n % box == 0
+    out.outside_busy = utilisation(pieces, outside)
+    out.within = within_log
+    out.busy = utilisation(up(box, inside), units)
+    out.same = box == inside
+    out.ratio = box_log - log_of(seen, inside)
+    out.above_spreads = above > 1
+    out.spreads = units > 1
     # cycles of the busiest unit in this dimension, down to this memory, over the least there can be
     busiest = steps_log + within_log + log_of(seen, inside) + log_of(seen, units)
-    out[Tile.CYCLES] = busiest + (outside_log - n_log)
-    out[Tile.STEPS_ONE] = steps == 1
-    out[Tile.WITHIN_ONE] = within == 1
-    out[Tile.SHARE] = log_of(seen, up(n, outside)) - box_log
+    out.cycles = busiest + (outside_log - n_log)
+    out.steps_one = steps == 1
+    out.within_one = within == 1
+    out.share = log_of(seen, up(n, outside)) - box_log
     for tensor in range(TENSORS):
-        out[Tile.INPUT + tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
+        out.held[tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
 
 
 @part
@@ -178,20 +181,20 @@ def see_loops(seen: Seen, choices: ChoiceRow) -> None:
         steps, units = seen.steps[level][d], seen.units[level + 1][d]
         choice.legal = steps > 1
         see_reuse(seen, d, choice)
-        out = choice.features
+        out = address(choice.features.loop)
         taken = seen.box[level][d] * steps * units
-        out[Loop.STEPS] = log_of(seen, steps)
-        out[Loop.SPREADS] = units > 1
-        out[Loop.PADDED] = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
-        out[Loop.WITHIN] = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
-        out[Loop.IMAGE] = d in (Y, X)
-        out[Loop.BOX] = log_of(seen, seen.box[level][d])
+        out.steps = log_of(seen, steps)
+        out.spreads = units > 1
+        out.padded = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
+        out.within = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
+        out.image = d in (Y, X)
+        out.box = log_of(seen, seen.box[level][d])
         if last >= 0:
             # which outer loop is innermost among those that iterate decides what stays in between
-            out[Loop.LAST] = last == d
+            out.last = last == d
             for tensor in range(TENSORS):
-                out[Loop.LAST_INPUT + tensor] = problem.coupling[tensor][last]
-        out[Loop.STEPS_INSIDE] = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
+                out.last_couples[tensor] = problem.coupling[tensor][last]
+        out.steps_inside = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
 
 
 @part
@@ -207,15 +210,15 @@ def last_outside(seen: Seen) -> int:
 @part
 def see_reuse(seen: Seen, d: int, choice: ChoiceRow) -> None:
     """Features of what a loop moves of the elements that a memory holds."""
-    out, level, problem = choice.features, seen.level, address(seen.problem)
+    out, level, problem = address(choice.features.loop), seen.level, address(seen.problem)
     held = seen.sizes[level]
     total, moved = held[0] + held[1] + held[2], 0.0
     for tensor in range(TENSORS):
         couples = problem.coupling[tensor][d]
-        out[Loop.INPUT + tensor] = couples
-        out[Loop.INPUT_SHARE + tensor] = couples * held[tensor] / total
-        out[Loop.HELD_INPUT + tensor] = couples * (problem.bits[level][tensor] > 0)
+        out.couples[tensor] = couples
+        out.shares[tensor] = couples * held[tensor] / total
+        out.held[tensor] = couples * (problem.bits[level][tensor] > 0)
         moved += couples * held[tensor]
-    out[Loop.MOVED_SHARE] = moved / total
-    out[Loop.MOVED] = size_log(moved + 1)
-    out[Loop.KEPT] = size_log(total - moved + 1)
+    out.moved_share = moved / total
+    out.moved = size_log(moved + 1)
+    out.kept = size_log(total - moved + 1)

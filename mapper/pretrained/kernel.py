@@ -185,7 +185,7 @@ def score_rows(
                 inside[h] = query[row * POINTER + h] + query_bias[h]
             score = 0.0
             for f in range(CHOICE_FEATURES):
-                value = choice.features[f]
+                value = choice.features.every[f]
                 if value == 0.0:
                     continue
                 score += value * (direct[row * CHOICE_FEATURES + f] + direct_bias[f])

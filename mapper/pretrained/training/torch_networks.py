@@ -63,7 +63,7 @@ def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
         picks = one.picks[keep, place]
         number = np.cumsum(legal[keep].reshape(-1)).reshape(len(keep), -1) - 1
         taken = number[np.arange(len(keep)), picks]
-        options = one.choices["features"][keep[owner], column]
+        options = one.choices["features"]["every"][keep[owner], column]
         yield one.context[keep], options, owner, taken, keep
         legal[keep, picks] = False
 
