@@ -29,13 +29,13 @@ def see_parallel(seen: Seen, choice: ChoiceRow) -> None:
     wanted, parts = 1.0, 1.0
     for other in range(s):
         parts *= problem.most[other]
-        if state.dims[other] == dim:
+        if state.parallel[other] == dim:
             out.taken = 1.0
             out.taken_beside = problem.below[other] == problem.below[s]
             left = left if problem.pool > 0 else up(left, problem.most[other])
             choice.legal = choice.legal and not problem.rivals[s][other]
-        elif state.dims[other] >= 0:
-            wanted *= problem.extents[state.dims[other]]
+        elif state.parallel[other] >= 0:
+            wanted *= problem.extents[state.parallel[other]]
     parts = problem.pool if problem.pool > 0 else parts * most
     out.extent = log_of(seen, n)
     for tensor in range(TENSORS):
@@ -58,12 +58,12 @@ def see_units(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's units, and whether fewer would not do as well."""
     problem, state, out = address(seen.problem), address(seen.state), address(choice.features.units)
     s, size = seen.step.number, choice.value
-    most, dim = problem.most[s], state.dims[s]
+    most, dim = problem.most[s], state.parallel[s]
     n = problem.extents[dim] if dim >= 0 else 1
     # what the units that are chosen already leave of the dimension
     left = n
     for other in range(s + 1, problem.spreads):
-        if state.dims[other] == dim:
+        if state.parallel[other] == dim:
             left = up(left, state.units[other])
     busy = utilisation(left, size)
     out.size = log_of(seen, size)
@@ -89,9 +89,11 @@ def see_clusters(seen: Seen, busy: float, choice: ChoiceRow) -> None:
     problem, state, out = address(seen.problem), address(seen.state), address(choice.features.units)
     size = choice.value
     clusters = problem.pool // size
-    outer = problem.extents[state.dims[0]]
+    outer = problem.extents[state.parallel[0]]
     used = clusters * size / float(problem.pool)
-    at_work = utilisation(up(outer, size) if state.dims[0] == state.dims[1] else outer, clusters)
+    at_work = utilisation(
+        up(outer, size) if state.parallel[0] == state.parallel[1] else outer, clusters
+    )
     out.spare = size_log(clusters)
     out.share = used
     out.clusters_busy = at_work
@@ -117,7 +119,7 @@ def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
         choice = address(choices[seen.first + c])
         if choice.value < inside:
             continue
-        seen.state.tiles[level][d] = choice.value
+        seen.state.tile[level][d] = choice.value
         set_boxes(seen, d, level, seen.step.place - FIRST_TILE + 1)
         fill_sizes(seen, level)
         worst = 0.0
@@ -202,8 +204,8 @@ def last_outside(seen: Seen) -> int:
     """The innermost loop that iterates outside of a memory's own; -1 where none does."""
     for i in range(seen.level + 1, seen.problem.memories):
         for place in range(D - 1, -1, -1):
-            if seen.steps[i][seen.state.orders[i][place]] > 1:
-                return int(seen.state.orders[i][place])
+            if seen.steps[i][seen.state.order[i][place]] > 1:
+                return int(seen.state.order[i][place])
     return -1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from layers import DIMS
 
@@ -17,7 +17,6 @@ FIRST_TILE: Final = 2 * SPREADS
 """Place of the first decision on a tile."""
 CLUSTER_SIZE: Final = FIRST_TILE - 2
 """Place of the decision on the units of the second spread; on a chip of L2 and L1, of a cluster."""
-DECISION_COUNT: Final = FIRST_TILE + LEVELS * (len(DIMS) + 1)
 
 
 class Decision(NamedTuple):
@@ -36,14 +35,11 @@ class Decision(NamedTuple):
     dim: int = -1
 
 
-def _all() -> list[tuple[str, int, int]]:
-    """Inner tiles before outer ones, so that an outer tile is never smaller than the inner one."""
-    return [
-        *(("parallel", s, -1) for s in range(SPREADS)),
-        *(("units", s, -1) for s in reversed(range(SPREADS))),
-        *(("tile", level, d) for level in range(LEVELS) for d in range(len(DIMS))),
-        *(("order", level, -1) for level in reversed(range(LEVELS))),
-    ]
-
-
-DECISIONS: Final = tuple(Decision(place, *one) for place, one in enumerate(_all()))
+_ALL: tuple[tuple[Any, ...], ...] = (
+    *(("parallel", s) for s in range(SPREADS)),
+    *(("units", s) for s in reversed(range(SPREADS))),
+    # inner tiles before outer ones, so that an outer one is never smaller than the inner one
+    *(("tile", level, d) for level in range(LEVELS) for d in range(len(DIMS))),
+    *(("order", level) for level in reversed(range(LEVELS))),
+)
+DECISIONS: Final = tuple(Decision(place, *one) for place, one in enumerate(_ALL))

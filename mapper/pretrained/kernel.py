@@ -119,7 +119,7 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     out.box = log_of(seen, box)
     out.outer = log_of(seen, seen.box[outer][d])
     out.inside = log_of(seen, inside)
-    out.steps = log_of(seen, seen.steps[level][d]) if level < problem.memories else 0.0
+    out.steps = log_of(seen, seen.steps[level][d])
     out.within = log_of(seen, up(box, inside * seen.units[level][d]))
     out.units = log_of(seen, seen.units[level][d])
     out.outside = log_of(seen, seen.outside[level][d])
@@ -127,7 +127,7 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     out.below = log_of(seen, seen.units[level - 1][d]) if level > 0 else 0.0
     out.clusters = log_of(seen, seen.scale[d])
     for s in range(SPREADS):
-        if state.dims[s] == d:
+        if state.parallel[s] == d:
             out.spreads += 0.5
 
 
@@ -220,11 +220,11 @@ def take_rows(works: Seen, states: StateRow, draws: DrawRow, choices: ChoiceRow)
             if not choice.legal:
                 continue
             if step.kind == TILE:
-                state.tiles[step.number][step.dim] = choice.value
+                state.tile[step.number][step.dim] = choice.value
             elif step.kind == UNITS:
                 state.units[step.number] = choice.value
             else:
-                state.dims[step.number] = choice.value
+                state.parallel[step.number] = choice.value
 
 
 @part
@@ -249,7 +249,7 @@ def drawn(draw: DrawRow, choices: ChoiceRow, width: int) -> int:
 @part
 def order_loops(step: Step, state: StateRow, draw: DrawRow, choices: ChoiceRow) -> None:
     """Put the loops that iterate outside of the others, as they rank; `state` changes."""
-    order = state.orders[step.number]
+    order = state.order[step.number]
     for c in range(step.width - 1, -1, -1):
         choice, place = address(choices[draw.group * step.width + draw.picks[c]]), 0
         if choice.legal:

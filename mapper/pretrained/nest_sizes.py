@@ -38,12 +38,13 @@ def fill_nest(seen: Seen, chosen: int) -> None:
     for d in range(D):
         seen.outside[problem.memories][d] = 1
         seen.box[problem.memories][d] = problem.extents[d]
+        seen.steps[problem.memories][d] = 1
         for i in range(problem.memories):
             seen.box[i][d] = 1
         set_boxes(seen, d, 0, chosen)
         for i in range(problem.memories - 1, -1, -1):
             seen.outside[i][d] = seen.outside[i + 1][d] * seen.units[i + 1][d]
-            if state.tiles[i][d] > 0:
+            if state.tile[i][d] > 0:
                 seen.box[i][d] = min(seen.box[i][d], seen.box[i + 1][d])
             else:
                 seen.box[i][d] = up(seen.box[i + 1][d], seen.units[i + 1][d])
@@ -62,10 +63,10 @@ def fill_units(seen: Seen) -> None:
         for i in range(problem.memories + 1):
             seen.units[i][d] = 1
     for s in range(SPREADS):
-        if state.dims[s] >= 0:
-            seen.units[problem.below[s]][state.dims[s]] *= state.units[s]
-    if problem.pool > 0 and state.dims[0] >= 0:
-        seen.scale[state.dims[0]] = state.units[0]
+        if state.parallel[s] >= 0:
+            seen.units[problem.below[s]][state.parallel[s]] *= state.units[s]
+    if problem.pool > 0 and state.parallel[0] >= 0:
+        seen.scale[state.parallel[0]] = state.units[0]
 
 
 @part
@@ -76,8 +77,8 @@ def set_boxes(seen: Seen, d: int, first: int, chosen: int) -> None:
     """
     state = address(seen.state)
     for i in range(first, seen.problem.memories):
-        if state.tiles[i][d] > 0:
-            box = state.tiles[i][d] * seen.scale[d] if i == 1 else state.tiles[i][d]
+        if state.tile[i][d] > 0:
+            box = state.tile[i][d] * seen.scale[d] if i == 1 else state.tile[i][d]
             if i * D + d >= chosen:
                 box = max(box, (seen.box[i - 1][d] if i > 0 else 1) * seen.units[i][d])
             seen.box[i][d] = min(box, seen.problem.extents[d])
@@ -116,11 +117,10 @@ def fill_sizes(seen: Seen, first: int) -> None:
         used, worst = 0.0, 0.0
         for tensor in range(TENSORS):
             seen.sizes[i][tensor] = elements(seen, i, tensor)
-            if i < problem.memories:
-                need = seen.sizes[i][tensor] * problem.bits[i][tensor]
-                used += need * problem.shares[i][tensor]
-                worst = max(worst, need / problem.own[i][tensor])
-        seen.fills[i] = max(worst, used / problem.capacity[i]) if i < problem.memories else 0.0
+            need = seen.sizes[i][tensor] * problem.bits[i][tensor]
+            used += need * problem.shares[i][tensor]
+            worst = max(worst, need / problem.own[i][tensor])
+        seen.fills[i] = max(worst, used / problem.capacity[i])
 
 
 @part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mapper.pretrained.decisions import DECISION_COUNT, LEVELS, SPREADS
+from mapper.pretrained.decisions import DECISIONS, LEVELS, SPREADS
 from marl_common import record_type, union_type
 
 D: Final = 8
@@ -28,9 +28,9 @@ ProblemRow: Any = record_type(
     ("i8", "memories pool spreads"),
     ("i8", "below most multicast reduce", SPREADS),
     ("i8", "rivals", (SPREADS, SPREADS)),
-    ("f8", "capacity", LEVELS),
-    ("f8", "own bits shares", (LEVELS, TENSORS)),
-    ("i8", "counts", DECISION_COUNT),
+    ("f8", "capacity", LEVELS + 1),
+    ("f8", "own bits shares", (LEVELS + 1, TENSORS)),
+    ("i8", "counts", len(DECISIONS)),
     ("f4", "features", PROBLEM_FEATURES),
     ("f4", "levels", (LEVELS + 1, LEVEL_FEATURES)),
 )
@@ -49,7 +49,7 @@ ProblemRow: Any = record_type(
 - `features` of the problem, and of each memory in `levels`, as the agents see them.
 """
 StateRow: Any = record_type(
-    ("i8", "problem"), ("i8", "dims units", SPREADS), ("i8", "tiles orders", (LEVELS, D))
+    ("i8", "problem"), ("i8", "parallel units", SPREADS), ("i8", "tile order", (LEVELS, D))
 )
 """The problem's number and the choices made so far: of each spread its dimension (-1: none) and
 units (of L2 and L1 only a cluster's), of each memory its tiles (0: its share of what is around; of
@@ -137,8 +137,7 @@ choose; choices of the decision at most, and of any decision.
 Seen: Any = record_type(
     (Step, "step"),
     ("i8", "level first"),
-    ("i8", "units outside box", (LEVELS + 1, D)),
-    ("i8", "steps", (LEVELS, D)),
+    ("i8", "units outside box steps", (LEVELS + 1, D)),
     ("i8", "scale", D),
     ("f8", "sizes", (LEVELS + 1, TENSORS)),
     ("f8", "fills", LEVELS + 1),
