@@ -1,3 +1,4 @@
+from .array_files import write_arrays as write_arrays
 from .arrays import BoolArray as BoolArray
 from .arrays import Float32Array as Float32Array
 from .arrays import FloatArray as FloatArray

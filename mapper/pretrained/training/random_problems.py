@@ -39,9 +39,7 @@ def draw(rng: np.random.Generator, model: CostModel) -> Problem:
     while True:
         layer = _draw_layer(rng)
         if layer.macs <= MAX_MACS and layer.shape not in zoo_shapes():
-            break
-    chip = draw_chip(rng)
-    return Problem(layer, chip, str(rng.choice(OBJECTIVES)), model)
+            return Problem(layer, draw_chip(rng), str(rng.choice(OBJECTIVES)), model)
 
 
 @lru_cache(maxsize=1)
@@ -58,9 +56,7 @@ def _channels(rng: np.random.Generator, low: int, high: int) -> int:
     kind = rng.random()
     if kind < 0.35:
         return max(8, 8 * round(value / 8))
-    if kind < 0.65:
-        return _power_of_two(value)
-    return value
+    return _power_of_two(value) if kind < 0.65 else value
 
 
 def _draw_layer(rng: np.random.Generator) -> Layer:
@@ -119,12 +115,9 @@ def library() -> tuple[Chain, ...]:
 def alike(one: Chain, other: Chain) -> bool:
     """Whether two chips have as many levels, and all capacities within a factor of `ALIKE`."""
     mine, yours = ([level.buffer.total_bits for level in c.memories] for c in (one, other))
-    if len(one.inner) != len(other.inner) or len(mine) != len(yours):
-        return False
-    return all(
-        a is b or (a and b and max(a, b) <= ALIKE * min(a, b))
-        for a, b in zip(mine, yours, strict=True)
-    )
+    pairs = zip(mine, yours, strict=False)
+    near = all(a is b or (a and b and max(a, b) <= ALIKE * min(a, b)) for a, b in pairs)
+    return len(one.inner) == len(other.inner) and len(mine) == len(yours) and near
 
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> int:
@@ -171,22 +164,20 @@ def _draw_chain(rng: np.random.Generator) -> Chain:
     if rng.random() < 0.05:
         levels.append(ChainLevel(name="Fan", holds=(False,) * 3, fanout=_draw_fanout(rng)))
     for place, holds in enumerate(held):
-        spread = place in fans and rng.random() < 0.85
-        fanout = _draw_fanout(rng) if spread else Fanout()
+        fanout = _draw_fanout(rng) if place in fans and rng.random() < 0.85 else Fanout()
         levels.append(_draw_memory(rng, f"M{place}", holds, size, fanout))
         smaller = size / log_uniform(rng, 2, 512) if fanout.axes else size / rng.uniform(1, 8)
         size = max(4 * sum(holds), round(smaller))
-    return Chain(tuple(levels), widths=WIDTHS[int(rng.integers(len(WIDTHS)))])
+    return Chain(tuple(levels), widths=WIDTHS[rng.integers(len(WIDTHS))])
 
 
 def _draw_holds(rng: np.random.Generator) -> list[tuple[bool, bool, bool]]:
     """What each memory holds, outermost first; every tensor lies somewhere."""
     count = int(rng.choice([1, 2, 3, 4], p=[0.08, 0.27, 0.35, 0.3]))
     while True:
-        kind = rng.random(count)
         held = [
             (True, True, True) if all_of < 0.45 else tuple((rng.random(3) < 0.45).tolist())
-            for all_of in kind
+            for all_of in rng.random(count)
         ]
         if all(map(any, held)) and all(map(any, zip(*held, strict=True))):
             return held
@@ -203,18 +194,16 @@ def _draw_memory(
         own, shared = tuple(max(4, round(part)) if held else None for part, held in parts), None
     elif rng.random() < 0.05:
         shared = None
-    twice = (bool(rng.random() < 0.5),) * 3
-    read_bw = _limited(rng, 32, 8192, 0.45)
     return ChainLevel(
-        name=name, holds=holds, tensor_bytes=own, shared_bytes=shared, double_buffer=twice,
-        read_bw=read_bw, fanout=fanout,
+        name=name, holds=holds, tensor_bytes=own, shared_bytes=shared, fanout=fanout,
+        double_buffer=(rng.random() < 0.5,) * 3, read_bw=_limited(rng, 32, 8192, 0.45),
     )  # fmt: skip
 
 
 def _draw_fanout(rng: np.random.Generator) -> Fanout:
     axes = []
-    for _ in range(int(rng.choice([1, 2, 3], p=[0.45, 0.45, 0.1]))):
+    for _ in range(rng.choice([1, 2, 3], p=[0.45, 0.45, 0.1])):
         units = _rounded(rng, log_uniform(rng, 2, 256), 0.6)
-        dims = AXES[int(rng.integers(len(AXES)))]
-        axes.append(Axis(units, dims, bool(rng.random() < 0.95), bool(rng.random() < 0.93)))
+        dims = AXES[rng.integers(len(AXES))]
+        axes.append(Axis(units, dims, rng.random() < 0.95, rng.random() < 0.93))
     return Fanout(tuple(axes))
