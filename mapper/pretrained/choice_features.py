@@ -106,38 +106,28 @@ def see_clusters(seen: Seen, busy: float, choice: ChoiceRow) -> None:
 
 
 @part
-def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
-    """The tiles of a dimension, and whether the memories hold them with the least of what is open.
+def see_tile(seen: Seen, least: bool, choice: ChoiceRow) -> bool:
+    """Features of a tile, and whether the memories hold it with the least of what is still open.
 
-    Where nothing fits, the least that is left is legal.
+    Args:
+        seen: The work space.
+        least: Whether no smaller one is legal; then it is, even where it does not fit.
+        choice: The tile.
+
+    Returns:
+        Whether it fits; where it does not, no larger one will.
     """
-    problem = address(seen.problem)
-    level, d = seen.level, seen.step.dim
+    problem, out = address(seen.problem), address(choice.features.tile)
+    level, d, worst = seen.level, seen.step.dim, 0.0
     inside = seen.box[level - 1][d] if level > 0 else 1
-    least = True
-    for c in range(problem.counts[seen.step.place]):
-        choice = address(choices[seen.first + c])
-        if choice.value < inside:
-            continue
-        seen.state.tile[level][d] = choice.value
-        set_boxes(seen, d, level, seen.step.place - FIRST_TILE + 1)
-        fill_sizes(seen, level)
-        worst = 0.0
-        for i in range(level, problem.memories):
-            worst = max(worst, seen.fills[i])
-        see_tile(seen, inside, choice)
-        choice.features.tile.worst_fill = min(worst, 2.0)
-        choice.legal = worst <= 1.0 or least
-        if worst > 1.0:  # and so will any larger one
-            break
-        least = False
-
-
-@part
-def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
-    """Features of a tile."""
-    out, problem = address(choice.features.tile), address(seen.problem)
-    level, d = seen.level, seen.step.dim
+    if choice.value < inside:
+        return True
+    seen.state.tile[level][d] = choice.value
+    set_boxes(seen, d, level, seen.step.place - FIRST_TILE + 1)
+    fill_sizes(seen, level)
+    for i in range(level, problem.memories):
+        worst = max(worst, seen.fills[i])
+    choice.legal = worst <= 1.0 or least
     n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
     units, above = seen.units[level][d], seen.units[level + 1][d]
     pieces = up(n, box)
@@ -149,6 +139,7 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
     out.fill = min(own, 2.0)
     out.fill_log = max(size_log(own), -3.0) if own > 0 else 0.0
     out.outer_fill = min(seen.fills[level + 1], 2.0)
+    out.worst_fill = min(worst, 2.0)
     out.box = box_log
     out.steps = steps_log
     out.padding = box_log + steps_log + outside_log - n_log
@@ -170,33 +161,30 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
     out.share = log_of(seen, up(n, outside)) - box_log
     for tensor in range(TENSORS):
         out.held[tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
+    return worst <= 1.0
 
 
 @part
-def see_loops(seen: Seen, choices: ChoiceRow) -> None:
-    """The loops of an order."""
-    problem, level = address(seen.problem), seen.level
-    last = last_outside(seen)
-    for c in range(problem.counts[seen.step.place]):
-        choice = address(choices[seen.first + c])
-        d = choice.value
-        steps, units = seen.steps[level][d], seen.units[level + 1][d]
-        choice.legal = steps > 1
-        see_reuse(seen, d, choice)
-        out = address(choice.features.loop)
-        taken = seen.box[level][d] * steps * units
-        out.steps = log_of(seen, steps)
-        out.spreads = units > 1
-        out.padded = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
-        out.within = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
-        out.image = d in (Y, X)
-        out.box = log_of(seen, seen.box[level][d])
-        if last >= 0:
-            # which outer loop is innermost among those that iterate decides what stays in between
-            out.last = last == d
-            for tensor in range(TENSORS):
-                out.last_couples[tensor] = problem.coupling[tensor][last]
-        out.steps_inside = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
+def see_loop(seen: Seen, choice: ChoiceRow) -> None:
+    """Features of a loop of an order, and whether it iterates."""
+    problem, out = address(seen.problem), address(choice.features.loop)
+    level, d, last = seen.level, choice.value, last_outside(seen)
+    steps, units = seen.steps[level][d], seen.units[level + 1][d]
+    choice.legal = steps > 1
+    see_reuse(seen, d, choice)
+    taken = seen.box[level][d] * steps * units
+    out.steps = log_of(seen, steps)
+    out.spreads = units > 1
+    out.padded = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
+    out.within = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
+    out.image = d in (Y, X)
+    out.box = log_of(seen, seen.box[level][d])
+    if last >= 0:
+        # which outer loop is innermost among those that iterate decides what stays in between
+        out.last = last == d
+        for tensor in range(TENSORS):
+            out.last_couples[tensor] = problem.coupling[tensor][last]
+    out.steps_inside = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
 
 
 @part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mapper.pretrained.choice_features import see_loops, see_parallel, see_tiles, see_units
+from mapper.pretrained.choice_features import see_loop, see_parallel, see_tile, see_units
 from mapper.pretrained.decisions import FIRST_TILE, ORDER, SPREADS, TILE, UNITS
 from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, size_log, up
 from mapper.pretrained.seen_records import (
@@ -50,19 +50,11 @@ def see_rows(
         seen.problem = problems[seen.state.problem]
         seen.first = row * step.width
         seen.level = step.number if step.kind >= TILE else seen.problem.below[step.number]
-        if seen.problem.counts[step.place] < 2:  # nothing to choose
-            continue
-        for c in range(seen.problem.counts[step.place]):
-            choices[seen.first + c].value = values[seen.state.problem * step.options + c]
-        fill_nest(seen, step.place - FIRST_TILE)
-        fill_sizes(seen, 0)
-        see_context(seen, address(contexts[row]))
-        if step.kind == ORDER:
-            see_loops(seen, choices)
-        elif step.kind == TILE:
-            see_tiles(seen, choices)
-        else:
-            see_spread(seen, choices)
+        if seen.problem.counts[step.place] > 1:  # something to choose
+            fill_nest(seen, step.place - FIRST_TILE)
+            fill_sizes(seen, 0)
+            see_context(seen, address(contexts[row]))
+            see_choices(seen, values, choices)
 
 
 @part
@@ -132,17 +124,26 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
 
 
 @part
-def see_spread(seen: Seen, choices: ChoiceRow) -> None:
-    """Dimensions of a spread, or its units; where none may be had, all are legal."""
-    count, found = seen.problem.counts[seen.step.place], 0
+def see_choices(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
+    """What the choices of a decision stand for, and their features.
+
+    Where no dimension of a spread may be had, or none of its units, all are legal.
+    """
+    step, found, fits = address(seen.step), 0, True
+    count = seen.problem.counts[step.place]
     for c in range(count):
         choice = address(choices[seen.first + c])
-        if seen.step.kind == UNITS:
+        choice.value = values[seen.state.problem * step.options + c]
+        if step.kind == ORDER:
+            see_loop(seen, choice)
+        elif step.kind == UNITS:
             see_units(seen, choice)
+        elif step.kind == TILE:
+            fits = fits and see_tile(seen, found == 0, choice)
         else:
             see_parallel(seen, choice)
         found += choice.legal
-    for c in range(count if found == 0 else 0):
+    for c in range(count if found == 0 and step.kind <= UNITS else 0):
         choices[seen.first + c].legal = True
 
 
