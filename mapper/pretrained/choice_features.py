@@ -169,9 +169,8 @@ def see_loop(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a loop of an order, and whether it iterates."""
     problem, out = address(seen.problem), address(choice.features.loop)
     level, d, last = seen.level, choice.value, last_outside(seen)
-    steps, units = seen.steps[level][d], seen.units[level + 1][d]
+    steps, units, held = seen.steps[level][d], seen.units[level + 1][d], seen.sizes[level]
     choice.legal = steps > 1
-    see_reuse(seen, d, choice)
     taken = seen.box[level][d] * steps * units
     out.steps = log_of(seen, steps)
     out.spreads = units > 1
@@ -179,12 +178,21 @@ def see_loop(seen: Seen, choice: ChoiceRow) -> None:
     out.within = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
     out.image = d in (Y, X)
     out.box = log_of(seen, seen.box[level][d])
-    if last >= 0:
-        # which outer loop is innermost among those that iterate decides what stays in between
-        out.last = last == d
-        for tensor in range(TENSORS):
-            out.last_couples[tensor] = problem.coupling[tensor][last]
     out.steps_inside = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
+    # which outer loop is innermost among those that iterate decides what stays in between
+    out.last = last == d
+    total, moved = held[0] + held[1] + held[2], 0.0
+    for tensor in range(TENSORS):
+        couples = problem.coupling[tensor][d]
+        out.couples[tensor] = couples
+        out.shares[tensor] = couples * held[tensor] / total
+        out.held[tensor] = couples * (problem.bits[level][tensor] > 0)
+        out.last_couples[tensor] = problem.coupling[tensor][last] if last >= 0 else 0
+        moved += couples * held[tensor]
+    # of the elements that the memory holds it moves some
+    out.moved_share = moved / total
+    out.moved = size_log(moved + 1)
+    out.kept = size_log(total - moved + 1)
 
 
 @part
@@ -195,20 +203,3 @@ def last_outside(seen: Seen) -> int:
             if seen.steps[i][seen.state.order[i][place]] > 1:
                 return int(seen.state.order[i][place])
     return -1
-
-
-@part
-def see_reuse(seen: Seen, d: int, choice: ChoiceRow) -> None:
-    """Features of what a loop moves of the elements that a memory holds."""
-    out, level, problem = address(choice.features.loop), seen.level, address(seen.problem)
-    held = seen.sizes[level]
-    total, moved = held[0] + held[1] + held[2], 0.0
-    for tensor in range(TENSORS):
-        couples = problem.coupling[tensor][d]
-        out.couples[tensor] = couples
-        out.shares[tensor] = couples * held[tensor] / total
-        out.held[tensor] = couples * (problem.bits[level][tensor] > 0)
-        moved += couples * held[tensor]
-    out.moved_share = moved / total
-    out.moved = size_log(moved + 1)
-    out.kept = size_log(total - moved + 1)

@@ -56,8 +56,7 @@ def best_decisions(
     evaluation = problem.evaluate(draw(np.arange(PROPOSALS)))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
     nest = arrays.nests[0]
-    taken = replay(arrays, nest.rows(best))
-    taken = [one for one in taken if one.choices["legal"].sum() > 1]
+    taken = [one for one in replay(arrays, nest.rows(best)) if one.choices["legal"].sum() > 1]
     return best[0], [_choice(agents.weights, one, nest) for one in taken]
 
 

@@ -102,11 +102,10 @@ def see_level(seen: Seen, level: int, out: LevelSeen) -> None:
 @part
 def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     """State features of a dimension about a memory."""
-    problem, state = address(seen.problem), address(seen.state)
-    n = problem.extents[d]
+    n = seen.problem.extents[d]
     if n == 1:
         return
-    box, outer = seen.box[level][d], min(level + 1, problem.memories)
+    box, outer = seen.box[level][d], min(level + 1, seen.problem.memories)
     inside = seen.box[level - 1][d] if level > 0 else 1
     out.box = log_of(seen, box)
     out.outer = log_of(seen, seen.box[outer][d])
@@ -119,7 +118,7 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     out.below = log_of(seen, seen.units[level - 1][d]) if level > 0 else 0.0
     out.clusters = log_of(seen, seen.scale[d])
     for s in range(SPREADS):
-        if state.parallel[s] == d:
+        if seen.state.parallel[s] == d:
             out.spreads += 0.5
 
 

@@ -77,8 +77,7 @@ class NestChoices:
         n = np.array([layer.extents[DIMS.index(str(d))] for d in dims])[:, None]
         fewest = (-(-n // -(-n // units)) == units).any(axis=0)
         fewest[[0, -1]] = True
-        found: list[int] = units[fewest].tolist()
-        return found
+        return [int(n) for n in units[fewest]]
 
     def begin(self) -> NDArray[Any]:
         """``()`` record `seen_records.StateRow`: no choice made, what has one choice stands."""

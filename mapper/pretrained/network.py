@@ -74,7 +74,7 @@ def scores(
     query, direct = _product(hidden, own("query.weight")), _product(hidden, own("direct.weight"))
     fixed = own("query.bias"), own("direct.bias"), own("choice.weight"), own("pointer")
     score_rows(choices, query, direct, *fixed, np.empty(POINTER, np.float32), *choices.shape)
-    return np.asarray(choices["score"])
+    return choices["score"]
 
 
 def _product(x: Float32Array, weight: Float32Array) -> Float32Array:

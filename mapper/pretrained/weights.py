@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +135,7 @@ def _format() -> str:
 @lru_cache(maxsize=1)
 def _shipped() -> Agents:
     """The agents that come with the package, trained on ``exact``."""
-    return load(str(files("mapper.pretrained").joinpath("weights/exact.safetensors")))
+    return load(Path(__file__).parent / "weights/exact.safetensors")
 
 
 def agents_of(given: str) -> Agents | None:

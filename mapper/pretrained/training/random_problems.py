@@ -7,18 +7,9 @@ from typing import Any
 
 import numpy as np
 
+import cost_models
 import layers
-from cost_models import (
-    CHAINS,
-    Accelerator,
-    Axis,
-    Chain,
-    ChainLevel,
-    CostModel,
-    Fanout,
-    Widths,
-    load_chip,
-)
+from cost_models import Accelerator, Axis, Chain, ChainLevel, CostModel, Fanout, Widths
 from layers import Layer, LayerKind
 from maestro_env import Problem
 from mapper.pretrained.problem_arrays import OBJECTIVES
@@ -63,13 +54,13 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     kind = rng.random()
     if kind < 0.3:
         return _draw_gemm(rng)
-    taps = int(rng.choice([1, 3, 5, 7, 11], p=[0.4, 0.45, 0.08, 0.05, 0.02]))
-    other = taps if rng.random() < 0.95 else int(rng.integers(1, 6))
-    stride = int(rng.choice([1, 2, 3, 4], p=[0.75, 0.2, 0.02, 0.03]))
-    dilation = int(rng.choice([1, 2, 3], p=[0.95, 0.04, 0.01])) if max(taps, other) > 1 else 1
+    taps = rng.choice([1, 3, 5, 7, 11], p=[0.4, 0.45, 0.08, 0.05, 0.02])
+    other = taps if rng.random() < 0.95 else rng.integers(1, 6)
+    stride = rng.choice([1, 2, 3, 4], p=[0.75, 0.2, 0.02, 0.03])
+    dilation = rng.choice([1, 2, 3], p=[0.95, 0.04, 0.01]) if max(taps, other) > 1 else 1
     out_y = log_uniform(rng, 2, 256)
     out_x = out_y if rng.random() < 0.85 else log_uniform(rng, 1, 256)
-    batch = int(rng.choice([1, 2, 4, 8, 16])) if rng.random() < 0.1 else 1
+    batch = rng.choice([1, 2, 4, 8, 16]) if rng.random() < 0.1 else 1
     rows = (out_y - 1) * stride + dilation * (taps - 1) + 1
     columns = (out_x - 1) * stride + dilation * (other - 1) + 1
     shape: dict[str, Any] = {
@@ -79,7 +70,7 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     if kind < 0.5:
         return Layer("depthwise", LayerKind.DSCONV, K=1, C=_channels(rng, 8, 2048), **shape)
     if kind < 0.55:
-        shape["groups"] = int(rng.choice([2, 4, 8, 32]))
+        shape["groups"] = rng.choice([2, 4, 8, 32])
         shape |= {dim: _channels(rng, 4, 256) for dim in "KC"}
         return Layer("grouped", LayerKind.NGCONV, **shape)
     first, filters = rng.random() < 0.05, _channels(rng, 8, 2048)
@@ -89,7 +80,7 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
 
 def _draw_gemm(rng: np.random.Generator) -> Layer:
     rows = 1 if rng.random() < 0.15 else _channels(rng, 2, 4096)
-    batch = int(rng.choice([2, 4, 8, 12, 16])) if rng.random() < 0.2 else 1
+    batch = rng.choice([2, 4, 8, 12, 16]) if rng.random() < 0.2 else 1
     return Layer.gemm(
         "gemm", M=rows, N=_channels(rng, 4, 8192), K=_channels(rng, 4, 8192), batch=batch
     )
@@ -108,7 +99,7 @@ def draw_chip(rng: np.random.Generator) -> Accelerator | Chain:
 @lru_cache(maxsize=1)
 def library() -> tuple[Chain, ...]:
     """The chips of the library that are lists of levels: the agents' tests."""
-    found = [load_chip(name) for name in CHAINS]
+    found = [cost_models.load_chip(name) for name in cost_models.CHAINS]
     return tuple(chip for chip in found if isinstance(chip, Chain))
 
 
@@ -142,7 +133,7 @@ def _draw_two_levels(rng: np.random.Generator) -> Accelerator:
         pes = _power_of_two(pes)
     elif kind < 0.7:
         side = max(2, round(np.sqrt(pes)))
-        pes = min(8192, side * max(2, round(side * float(rng.uniform(0.6, 1.6)))))
+        pes = min(8192, side * max(2, round(side * rng.uniform(0.6, 1.6))))
     unlimited = 1.0 if rng.random() < 0.08 else 0.15
     ranges = (32, 16 << 10), (2 << 10, 16 << 20), (4, 1024), (2, 256)
     limits: list[Any] = [_limited(rng, low, high, unlimited) for low, high in ranges]
@@ -159,7 +150,7 @@ def _draw_chain(rng: np.random.Generator) -> Chain:
     """A chip of one to four memories, the last of which feeds MACs."""
     held = _draw_holds(rng)
     size = log_uniform(rng, 16 << 10, 24 << 20)
-    fans = {len(held) - 1, int(rng.integers(0, len(held)))}
+    fans = {len(held) - 1, rng.integers(0, len(held))}
     levels = [ChainLevel(name="DRAM", read_bw=_limited(rng, 16, 2048, 0.4))]
     if rng.random() < 0.05:
         levels.append(ChainLevel(name="Fan", holds=(False,) * 3, fanout=_draw_fanout(rng)))
@@ -173,7 +164,7 @@ def _draw_chain(rng: np.random.Generator) -> Chain:
 
 def _draw_holds(rng: np.random.Generator) -> list[tuple[bool, bool, bool]]:
     """What each memory holds, outermost first; every tensor lies somewhere."""
-    count = int(rng.choice([1, 2, 3, 4], p=[0.08, 0.27, 0.35, 0.3]))
+    count = rng.choice([1, 2, 3, 4], p=[0.08, 0.27, 0.35, 0.3])
     while True:
         held = [
             (True, True, True) if all_of < 0.45 else tuple((rng.random(3) < 0.45).tolist())
@@ -187,7 +178,7 @@ def _draw_memory(
     rng: np.random.Generator, name: str, holds: tuple[bool, bool, bool], size: int, fanout: Fanout
 ) -> ChainLevel:
     size = _rounded(rng, size, 0.5)
-    own: Any = (None, None, None)
+    own: Any = (None,) * 3
     shared: int | None = size
     if sum(holds) > 1 and rng.random() < 0.25:  # each tensor has a part of its own
         parts = zip(size * rng.dirichlet((2.0, 2.0, 2.0)), holds, strict=True)
