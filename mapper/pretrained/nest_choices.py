@@ -67,17 +67,15 @@ class NestChoices:
         choices: Any = space.parameters[space.index(name)].choices
         if decision.kind == "parallel":
             return [DIMS.index(d) for d in choices]
-        if decision.kind == "units" and self.plan is not None:
-            return self._units(np.array(choices), self.plan.spreads[self.spreads[number]].dim)
-        return list(choices)
-
-    def _units(self, units: IntArray, column: int) -> list[int]:
-        """The units that are the fewest for their steps in some dimension, and all there are."""
-        dims, layer = self.problem.space.parameters[column].choices, self.problem.layer
-        n = np.array([layer.extents[DIMS.index(str(d))] for d in dims])[:, None]
+        if decision.kind != "units" or self.plan is None:
+            return list(choices)
+        # units that are the fewest for their steps in some dimension, and all there are
+        dims = space.parameters[self.plan.spreads[self.spreads[number]].dim].choices
+        n = np.array([self.problem.layer.extents[DIMS.index(str(d))] for d in dims])[:, None]
+        units = np.array(choices)
         fewest = (-(-n // -(-n // units)) == units).any(axis=0)
         fewest[[0, -1]] = True
-        return [int(n) for n in units[fewest]]
+        return [int(size) for size in units[fewest]]
 
     def begin(self) -> NDArray[Any]:
         """``()`` record `seen_records.StateRow`: no choice made, what has one choice stands."""

@@ -77,8 +77,8 @@ def _fill(row: Any, nest: NestChoices) -> None:
     copies, (inputs, filters, _, psums) = _copies(problem), chain.widths  # psums are what is held
     for number, level in enumerate(reversed(chain.memories)):
         buffer = level.buffer
-        row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
-        row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
+        row["capacity"][number] = buffer.capacity_bits or np.inf
+        row["own"][number] = [own or np.inf for own in buffer.tensor_bits]
         widths = np.array([inputs, filters, psums]) * np.minimum(buffer.copies, copies)
         row["bits"][number], row["shares"][number] = widths * buffer.holds, buffer.sharing
     _fill_spreads(row, nest)

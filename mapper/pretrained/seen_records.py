@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from mapper.pretrained.decisions import DECISIONS, LEVELS, SPREADS
 from marl_common import record_type, union_type
 
-D: Final = 8
+D = 8
 """Dimensions, in the order of ``layers.DIMS``."""
 Y, X, R, S = range(2, 6)
 INPUT, TENSORS = 0, 3
-PROBLEM_FEATURES: Final = 2 * D + 27
-LEVEL_FEATURES: Final = 17
+PROBLEM_FEATURES = 2 * D + 27
+LEVEL_FEATURES = 17
 """Features of a memory that no choice changes."""
-VIEWED: Final = 4
+VIEWED = 4
 """Memories that a decision observes: its own, the next ones outside and inside, the outermost."""
-POINTER: Final = 32
-LOGS: Final = 4096
+POINTER = 32
+LOGS = 4096
 """Whole numbers whose logarithm is looked up."""
 
 
@@ -75,7 +75,7 @@ ContextRow: Any = record_type(
     (OwnSeen, "own"),
 )
 """What is observed at a decision, whatever is chosen; `tiled`: 1 for the dimension of a tile."""
-CONTEXT_FEATURES: Final = ContextRow.itemsize // 4
+CONTEXT_FEATURES = ContextRow.itemsize // 4
 ParallelSeen: Any = record_type(
     ("f4", "extent"),
     ("f4", "couples", TENSORS),
@@ -102,7 +102,7 @@ LoopSeen: Any = record_type(
     ("f4", "held", TENSORS),
 )
 """Features of a loop of an order; `last`: of the innermost loop outside that iterates."""
-CHOICE_FEATURES: Final = TileSeen.itemsize // 4
+CHOICE_FEATURES = TileSeen.itemsize // 4
 """Of any kind; what a choice has no feature for is 0."""
 ChoiceSeen: Any = union_type(
     parallel=ParallelSeen,
