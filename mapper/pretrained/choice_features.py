@@ -73,36 +73,25 @@ def see_units(seen: Seen, choice: ChoiceRow) -> None:
     out.idle = size > left
     out.over = size_log(float(size) / left)
     out.even = left % size == 0
-    if problem.pool > 0:
-        see_clusters(seen, busy, choice)
+    if problem.pool > 0:  # it is a size of clusters: `share`, `work`, `spare` and `all` are theirs
+        clusters, outer = problem.pool // size, problem.extents[state.parallel[0]]
+        inner = up(outer, size) if state.parallel[0] == state.parallel[1] else outer
+        used, at_work = clusters * size / float(problem.pool), utilisation(inner, clusters)
+        out.spare = size_log(clusters)
+        out.share = used
+        out.clusters_busy = at_work
+        out.work = used * busy * at_work
+        out.clusters_steps = size_log(up(outer, clusters))
+        out.all = clusters == 1
+        out.clusters_idle = clusters > outer
+        out.clusters_over = size_log(float(clusters) / outer)
+        choice.legal = True
         return
     out.spare = size_log(float(most) / size)
     out.share = size / float(most)
     out.work = size / float(most) * busy
     out.all = size == most
     choice.legal = size == most or (size <= n and up(n, up(n, size)) == size)
-
-
-@part
-def see_clusters(seen: Seen, busy: float, choice: ChoiceRow) -> None:
-    """Features of the clusters that a cluster size leaves; `busy`: the share of PEs in one."""
-    problem, state, out = address(seen.problem), address(seen.state), address(choice.features.units)
-    size = choice.value
-    clusters = problem.pool // size
-    outer = problem.extents[state.parallel[0]]
-    used = clusters * size / float(problem.pool)
-    at_work = utilisation(
-        up(outer, size) if state.parallel[0] == state.parallel[1] else outer, clusters
-    )
-    out.spare = size_log(clusters)
-    out.share = used
-    out.clusters_busy = at_work
-    out.work = used * busy * at_work
-    out.clusters_steps = size_log(up(outer, clusters))
-    out.all = clusters == 1
-    out.clusters_idle = clusters > outer
-    out.clusters_over = size_log(float(clusters) / outer)
-    choice.legal = True
 
 
 @part
