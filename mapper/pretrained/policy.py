@@ -108,7 +108,8 @@ def observe(
     context: Float32Array = np.zeros((count, CONTEXT_FEATURES), np.float32)
     contexts = np.ndarray(count, ContextRow, context)  # in the same memory
     # NumPy itself takes long to allocate records whose fields overlap
-    choices = np.ndarray((count, width), ChoiceRow, bytearray(count * width * ChoiceRow.itemsize))
+    memory = np.zeros(count * width * ChoiceRow.itemsize, np.uint8)
+    choices: NDArray[Any] = np.ndarray((count, width), ChoiceRow, memory)
     see_rows(arrays.work, arrays.rows, arrays.values[place], rows, members, contexts, choices)
     return context, choices
 
