@@ -10,8 +10,9 @@ standard library at most.
 In a kernel ``int`` is C's ``long long``, ``float`` ``double``, ``bool`` a flag, ``tuple[int, int]``
 two values; ``IntArray``, ``FloatArray``, ``BoolArray``, ``Int32Array`` and the like are flat
 arrays; a NamedTuple is a struct by value; a record, which is a NumPy dtype with names, a pointer to
-its struct. ``//`` and ``%`` round down as in Python, and give 0 for a divisor of 0; ``/`` is C's.
-Cython's own types and decorators may stand in a source too.
+its struct, or to its union where all its fields begin at the first byte. ``//`` and ``%`` round
+down as in Python, and give 0 for a divisor of 0; ``/`` is C's. Cython's own types and decorators
+may stand in a source too.
 """
 
 from __future__ import annotations
@@ -241,7 +242,8 @@ class Structs:
         for name in self._ordered():
             fields = self._fields(name)
             body = " ".join(f"{kind} {field}{shape};" for kind, field, shape in fields)
-            in_c.append(f"    typedef struct {{ {body} }} {name};")
+            kind = "union" if self._overlaps(name) else "struct"
+            in_c.append(f"    typedef {kind} {{ {body} }} {name};")
             if name in self.records:
                 size = self.records[name].itemsize
                 in_c.append(f'    _Static_assert(sizeof({name}) == {size}, "{name}: align=True");')
@@ -263,6 +265,11 @@ class Structs:
         for name in self.records:
             visit(name)
         return [*ordered, *self.tuples]
+
+    def _overlaps(self, name: str) -> bool:
+        """Whether all fields of a record begin at its first byte."""
+        fields = self.records[name].fields if name in self.records else {}
+        return len(fields) > 1 and not any(offset for _, offset in fields.values())
 
     def _name(self, dtype: Any) -> str | None:
         if dtype.names is None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
-import numpy as np
+from marl_common import record_type
 
 WIDTH = 8
 """Dimensions, in the order KCYXRSNG."""
@@ -13,34 +13,14 @@ OFFERED, NO_CHOICE, NO_ORDER, NOT_FIXED, NOT_OUTERMOST = range(5)
 """Whether a space offers a mapping: it does; a parameter lacks a value, or a choice that gives the
 order; a tile is not the one that all mappings have; a loop that repeats the nest is inside it."""
 
-if TYPE_CHECKING:  # in a kernel a record is a type
-    Columns: TypeAlias = Any
-    OfferRow: TypeAlias = Any
-else:
-    Columns = np.dtype(
-        [
-            ("extents", "i8", (WIDTH,)),
-            ("fixed", "i8", (WIDTH,)),
-            ("lead", "i8", (WIDTH,)),
-            ("numbered", "i8", (WIDTH,)),
-            ("priority", "i8", (2, WIDTH)),
-            ("unsorted", "i8", (2, WIDTH)),
-            ("first", "i8", (2,)),
-            ("last", "i8", (2,)),
-            ("order", "i8", (2,)),
-            ("parallel", "i8", (2,)),
-            ("tile", "i8", (2, WIDTH)),
-            ("cluster", "i8"),
-            ("pes", "i8"),
-            ("parameters", "i8"),
-            ("most", "i8"),
-        ],
-        align=True,
-    )
-    OfferRow = np.dtype(
-        [("status", "i8"), ("row", "i8"), ("column", "i8"), ("dim", "i8"), ("value", "i8")],
-        align=True,
-    )
+Columns: Any = record_type(
+    ("i8", "extents fixed lead numbered", WIDTH),
+    ("i8", "priority unsorted", (2, WIDTH)),
+    ("i8", "first last order parallel", 2),
+    ("i8", "tile", (2, WIDTH)),
+    ("i8", "cluster pes parameters most"),
+)
+OfferRow: Any = record_type(("i8", "status row column dim value"))
 """`OfferRow` is `codec.Offer`. `Columns` is one space; a column of -1 is not searched.
 
 - `extents`, and `fixed`: tiles of the dimensions whose tiles are not searched;

@@ -1,3 +1,4 @@
+from .array_files import write_arrays as write_arrays
 from .arrays import BoolArray as BoolArray
 from .arrays import Float32Array as Float32Array
 from .arrays import FloatArray as FloatArray
@@ -61,6 +62,8 @@ from .record_options import AsJson as AsJson
 from .record_options import Given as Given
 from .record_options import SettingsFileError as SettingsFileError
 from .record_options import takes_records as takes_records
+from .record_types import record_type as record_type
+from .record_types import union_type as union_type
 from .settings import at_least as at_least
 from .settings import check_name as check_name
 from .settings import check_settings as check_settings

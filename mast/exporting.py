@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import atomic_write, compiled
+from marl_common import compiled, write_arrays
 from mast.agents import AGENTS
 from mast.config import MastConfig
 from mast.episodes import TaskShape
@@ -139,17 +139,14 @@ class SparsePolicy:
 
     def save(self, path: str | Path) -> None:
         """Write values and indices as a safetensors file, whole or not at all."""
-        from safetensors.numpy import save
-
         arrays = {
-            f"{i}.{name}.{part}": np.ascontiguousarray(getattr(layer, part))
+            f"{i}.{name}.{part}": getattr(layer, part)
             for i, net in enumerate(self.nets)
             for name, layer in net.items()
             for part in _ARRAYS
         }
         header = {"config": self.config.plain(), "shape": list(self.shape)}
-        with atomic_write(path) as draft:
-            draft.write_bytes(save(arrays, {_HEADER: json.dumps(header)}))
+        write_arrays(path, arrays, {_HEADER: json.dumps(header)})
 
     @classmethod
     def load(cls, path: str | Path) -> SparsePolicy:

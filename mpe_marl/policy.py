@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marl_common import atomic_write
+from marl_common import write_arrays
 from marl_runs import make_generator
 from mpe_marl.acting import choose, outputs
 from mpe_marl.errors import MpeError
@@ -82,12 +82,9 @@ class Policy:
 
     def save(self, path: str | Path) -> None:
         """Write it as a safetensors file, whole or not at all."""
-        from safetensors.numpy import save
-
         header = {"config": self.config.plain(), "discrete": self.discrete}
-        arrays = {name: np.ascontiguousarray(self.layers[name]) for name in LAYERS}
-        with atomic_write(path) as draft:
-            draft.write_bytes(save(arrays, {_HEADER: json.dumps(header)}))
+        arrays = {name: self.layers[name] for name in LAYERS}
+        write_arrays(path, arrays, {_HEADER: json.dumps(header)})
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:

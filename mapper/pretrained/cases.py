@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cost_models import Accelerator, Chain
+from cost_models import Chain
 from maestro_env import Problem
 from mapper.pretrained.decisions import SPREADS
 from mapper.pretrained.problem_arrays import OBJECTIVES
@@ -18,10 +18,25 @@ def outside_training(problem: Problem) -> list[str]:
     Returns:
         One clause each, such as ``20,000 PEs (trained: 8 to 8,192)``.
     """
-    found = []
-    for name, value, low, high in _sizes(problem.accelerator):
-        if value is not None and not low <= value <= high:
-            found.append(f"{value:,} {name} (trained: {low:,} to {high:,})")
+    chip = problem.accelerator
+    sizes: list[tuple[str, int | None, int, int]] = (
+        [  # with the least and the most in training
+            ("memories", len(chip.memories), 1, 4),
+            ("MACs", chip.peak_macs_per_cycle, 1, 1 << 16),
+            ("axes of fan-outs", sum(len(level.fanout.axes) for level in chip.levels), 0, SPREADS),
+        ]
+        if isinstance(chip, Chain)
+        else [
+            ("PEs", chip.num_pes, 8, 8192),
+            ("B of L1", chip.l1_bytes, 32, 16 << 10),
+            ("B of L2", chip.l2_bytes, 2 << 10, 16 << 20),
+        ]
+    )
+    found = [
+        f"{value:,} {name} (trained: {low:,} to {high:,})"
+        for name, value, low, high in sizes
+        if value is not None and not low <= value <= high
+    ]
     if problem.objective.name not in OBJECTIVES:
         found.append(f"objective {problem.objective.name} (trained: {', '.join(OBJECTIVES)})")
     space = problem.space
@@ -31,21 +46,6 @@ def outside_training(problem: Problem) -> list[str]:
     if problem.limits:
         found.append("limits on figures (trained: none)")
     return found
-
-
-def _sizes(chip: Accelerator | Chain) -> list[tuple[str, int | None, int, int]]:
-    """Sizes of a chip with their names, and the least and the most in training."""
-    if isinstance(chip, Accelerator):
-        return [
-            ("PEs", chip.num_pes, 8, 8192),
-            ("B of L1", chip.l1_bytes, 32, 16 << 10),
-            ("B of L2", chip.l2_bytes, 2 << 10, 16 << 20),
-        ]
-    return [
-        ("memories", len(chip.memories), 1, 4),
-        ("MACs", chip.peak_macs_per_cycle, 1, 1 << 16),
-        ("axes of fan-outs", sum(len(level.fanout.axes) for level in chip.levels), 0, SPREADS),
-    ]
 
 
 def doubts_of(agents: Agents | None, problem: Problem) -> list[str]:
@@ -58,7 +58,7 @@ def doubts_of(agents: Agents | None, problem: Problem) -> list[str]:
     if agents is None:
         return []
     found = outside_training(problem)
-    trained = str(agents.card.get("cost_model", problem.cost_model.name))
+    trained = agents.card.get("cost_model", problem.cost_model.name)
     if trained != problem.cost_model.name:
         found.append(f"cost model {problem.cost_model.name} (trained: {trained})")
     return [f"the pre-trained agents never met {'; '.join(found)}"] if found else []

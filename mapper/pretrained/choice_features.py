@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mapper.pretrained.decisions import FIRST_TILE
-from mapper.pretrained.feature_names import Loop, Parallel, Tile, Units
 from mapper.pretrained.nest_sizes import (
     fill_sizes,
     log_of,
@@ -19,120 +18,105 @@ from marl_common import address, part
 @part
 def see_parallel(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's dimension, and whether it may have it."""
-    problem, state, out = address(seen.problem), address(seen.state), choice.features
+    problem, state, out = (
+        address(seen.problem),
+        address(seen.state),
+        address(choice.features.parallel),
+    )
     s, dim = seen.step.number, choice.value
     n, left, most = problem.extents[dim], problem.extents[dim], problem.most[s]
     choice.legal = True
     wanted, parts = 1.0, 1.0
     for other in range(s):
         parts *= problem.most[other]
-        if state.dims[other] == dim:
-            out[Parallel.TAKEN] = 1.0
-            out[Parallel.TAKEN_BESIDE] = problem.below[other] == problem.below[s]
+        if state.parallel[other] == dim:
+            out.taken = 1.0
+            out.taken_beside = problem.below[other] == problem.below[s]
             left = left if problem.pool > 0 else up(left, problem.most[other])
             choice.legal = choice.legal and not problem.rivals[s][other]
-        elif state.dims[other] >= 0:
-            wanted *= problem.extents[state.dims[other]]
+        elif state.parallel[other] >= 0:
+            wanted *= problem.extents[state.parallel[other]]
     parts = problem.pool if problem.pool > 0 else parts * most
-    out[Parallel.EXTENT] = log_of(seen, n)
+    out.extent = log_of(seen, n)
     for tensor in range(TENSORS):
-        out[Parallel.INPUT + tensor] = problem.coupling[tensor][dim]
-    out[Parallel.BUSY] = utilisation(n, most)
-    out[Parallel.FILLS] = n >= most
-    out[Parallel.SPARE] = size_log(float(most) / n)
-    out[Parallel.IMAGE] = dim in (Y, X)
-    out[Parallel.TAPS] = dim in (R, S)
-    out[Parallel.SHARE] = min(n, most) / float(most)
-    out[Parallel.COVERED] = min(wanted * n / parts, 2.0)
-    out[Parallel.COVERED_LOG] = size_log(wanted * n / parts)
-    out[Parallel.BUSY_LEFT] = utilisation(left, most)
-    out[Parallel.LEFT] = log_of(seen, left)
-    out[Parallel.FILLS_LEFT] = left >= most
+        out.couples[tensor] = problem.coupling[tensor][dim]
+    out.busy = utilisation(n, most)
+    out.fills = n >= most
+    out.spare = size_log(float(most) / n)
+    out.image = dim in (Y, X)
+    out.taps = dim in (R, S)
+    out.share = min(n, most) / float(most)
+    out.covered = min(wanted * n / parts, 2.0)
+    out.covered_log = size_log(wanted * n / parts)
+    out.busy_left = utilisation(left, most)
+    out.left = log_of(seen, left)
+    out.fills_left = left >= most
 
 
 @part
 def see_units(seen: Seen, choice: ChoiceRow) -> None:
     """Features of a spread's units, and whether fewer would not do as well."""
-    problem, state, out = address(seen.problem), address(seen.state), choice.features
+    problem, state, out = address(seen.problem), address(seen.state), address(choice.features.units)
     s, size = seen.step.number, choice.value
-    most, dim = problem.most[s], state.dims[s]
+    most, dim = problem.most[s], state.parallel[s]
     n = problem.extents[dim] if dim >= 0 else 1
     # what the units that are chosen already leave of the dimension
     left = n
     for other in range(s + 1, problem.spreads):
-        if state.dims[other] == dim:
+        if state.parallel[other] == dim:
             left = up(left, state.units[other])
     busy = utilisation(left, size)
-    out[Units.SIZE] = log_of(seen, size)
-    out[Units.BUSY] = busy
-    out[Units.STEPS] = log_of(seen, up(left, size))
-    out[Units.ONE] = size == 1
-    out[Units.IDLE] = size > left
-    out[Units.OVER] = size_log(float(size) / left)
-    out[Units.EVEN] = left % size == 0
-    if problem.pool > 0:
-        see_clusters(seen, busy, choice)
+    out.size = log_of(seen, size)
+    out.busy = busy
+    out.steps = log_of(seen, up(left, size))
+    out.one = size == 1
+    out.idle = size > left
+    out.over = size_log(float(size) / left)
+    out.even = left % size == 0
+    if problem.pool > 0:  # it is a size of clusters: `share`, `work`, `spare` and `all` are theirs
+        clusters, outer = problem.pool // size, problem.extents[state.parallel[0]]
+        inner = up(outer, size) if state.parallel[0] == state.parallel[1] else outer
+        used, at_work = clusters * size / float(problem.pool), utilisation(inner, clusters)
+        out.spare = size_log(clusters)
+        out.share = used
+        out.clusters_busy = at_work
+        out.work = used * busy * at_work
+        out.clusters_steps = size_log(up(outer, clusters))
+        out.all = clusters == 1
+        out.clusters_idle = clusters > outer
+        out.clusters_over = size_log(float(clusters) / outer)
+        choice.legal = True
         return
-    out[Units.SPARE] = size_log(float(most) / size)
-    out[Units.SHARE] = size / float(most)
-    out[Units.WORK] = size / float(most) * busy
-    out[Units.ALL] = size == most
+    out.spare = size_log(float(most) / size)
+    out.share = size / float(most)
+    out.work = size / float(most) * busy
+    out.all = size == most
     choice.legal = size == most or (size <= n and up(n, up(n, size)) == size)
 
 
 @part
-def see_clusters(seen: Seen, busy: float, choice: ChoiceRow) -> None:
-    """Features of the clusters that a cluster size leaves; `busy`: the share of PEs in one."""
-    problem, state, out = address(seen.problem), address(seen.state), choice.features
-    size = choice.value
-    clusters = problem.pool // size
-    outer = problem.extents[state.dims[0]]
-    used = clusters * size / float(problem.pool)
-    at_work = utilisation(up(outer, size) if state.dims[0] == state.dims[1] else outer, clusters)
-    out[Units.SPARE] = size_log(clusters)
-    out[Units.SHARE] = used
-    out[Units.CLUSTERS_BUSY] = at_work
-    out[Units.WORK] = used * busy * at_work
-    out[Units.CLUSTERS_STEPS] = size_log(up(outer, clusters))
-    out[Units.ALL] = clusters == 1
-    out[Units.CLUSTERS_IDLE] = clusters > outer
-    out[Units.CLUSTERS_OVER] = size_log(float(clusters) / outer)
-    choice.legal = True
+def see_tile(seen: Seen, least: bool, choice: ChoiceRow) -> bool:
+    """Features of a tile, and whether the memories hold it with the least of what is still open.
 
+    Args:
+        seen: The work space.
+        least: Whether no smaller one is legal; then it is, even where it does not fit.
+        choice: The tile.
 
-@part
-def see_tiles(seen: Seen, choices: ChoiceRow) -> None:
-    """The tiles of a dimension, and whether the memories hold them with the least of what is open.
-
-    Where nothing fits, the least that is left is legal.
+    Returns:
+        Whether it fits; where it does not, no larger one will.
     """
-    problem = address(seen.problem)
-    level, d = seen.level, seen.step.dim
+    problem, out = address(seen.problem), address(choice.features.tile)
+    level, d, worst = seen.level, seen.step.dim, 0.0
     inside = seen.box[level - 1][d] if level > 0 else 1
-    least = True
-    for c in range(problem.counts[seen.step.place]):
-        choice = address(choices[seen.first + c])
-        if choice.value < inside:
-            continue
-        seen.state.tiles[level][d] = choice.value
-        set_boxes(seen, d, level, seen.step.place - FIRST_TILE + 1)
-        fill_sizes(seen, level)
-        worst = 0.0
-        for i in range(level, problem.memories):
-            worst = max(worst, seen.fills[i])
-        see_tile(seen, inside, choice)
-        choice.features[Tile.WORST_FILL] = min(worst, 2.0)
-        choice.legal = worst <= 1.0 or least
-        if worst > 1.0:  # and so will any larger one
-            break
-        least = False
-
-
-@part
-def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
-    """Features of a tile."""
-    out, problem = choice.features, address(seen.problem)
-    level, d = seen.level, seen.step.dim
+    if choice.value < inside:
+        return True
+    seen.state.tile[level][d] = choice.value
+    set_boxes(seen, d, level, seen.step.place - FIRST_TILE + 1)
+    fill_sizes(seen, level)
+    for i in range(level, problem.memories):
+        worst = max(worst, seen.fills[i])
+    choice.legal = worst <= 1.0 or least
     n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
     units, above = seen.units[level][d], seen.units[level + 1][d]
     pieces = up(n, box)
@@ -141,57 +125,63 @@ def see_tile(seen: Seen, inside: int, choice: ChoiceRow) -> None:
     box_log, steps_log, within_log = log_of(seen, box), log_of(seen, steps), log_of(seen, within)
     outside_log, n_log = log_of(seen, outside), log_of(seen, n)
     own = seen.fills[level]
-    out[Tile.FILL] = min(own, 2.0)
-    out[Tile.FILL_LOG] = max(size_log(own), -3.0) if own > 0 else 0.0
-    out[Tile.OUTER_FILL] = min(seen.fills[level + 1], 2.0)
-    out[Tile.BOX] = box_log
-    out[Tile.STEPS] = steps_log
-    out[Tile.PADDING] = box_log + steps_log + outside_log - n_log
-    out[Tile.ONE] = box == 1
-    out[Tile.WHOLE] = box >= n
-    out[Tile.EVEN] = n % box == 0
-    out[Tile.OUTSIDE_BUSY] = utilisation(pieces, outside)
-    out[Tile.WITHIN] = within_log
-    out[Tile.BUSY] = utilisation(up(box, inside), units)
-    out[Tile.SAME] = box == inside
-    out[Tile.RATIO] = box_log - log_of(seen, inside)
-    out[Tile.ABOVE_SPREADS] = above > 1
-    out[Tile.SPREADS] = units > 1
+    out.fill = min(own, 2.0)
+    out.fill_log = max(size_log(own), -3.0) if own > 0 else 0.0
+    out.outer_fill = min(seen.fills[level + 1], 2.0)
+    out.worst_fill = min(worst, 2.0)
+    out.box = box_log
+    out.steps = steps_log
+    out.padding = box_log + steps_log + outside_log - n_log
+    out.one = box == 1
+    out.whole = box >= n
+    out.even = n % box == 0
+    out.outside_busy = utilisation(pieces, outside)
+    out.within = within_log
+    out.busy = utilisation(up(box, inside), units)
+    out.same = box == inside
+    out.ratio = box_log - log_of(seen, inside)
+    out.above_spreads = above > 1
+    out.spreads = units > 1
     # cycles of the busiest unit in this dimension, down to this memory, over the least there can be
     busiest = steps_log + within_log + log_of(seen, inside) + log_of(seen, units)
-    out[Tile.CYCLES] = busiest + (outside_log - n_log)
-    out[Tile.STEPS_ONE] = steps == 1
-    out[Tile.WITHIN_ONE] = within == 1
-    out[Tile.SHARE] = log_of(seen, up(n, outside)) - box_log
+    out.cycles = busiest + (outside_log - n_log)
+    out.steps_one = steps == 1
+    out.within_one = within == 1
+    out.share = log_of(seen, up(n, outside)) - box_log
     for tensor in range(TENSORS):
-        out[Tile.INPUT + tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
+        out.held[tensor] = problem.coupling[tensor][d] * (problem.bits[level][tensor] > 0)
+    return worst <= 1.0
 
 
 @part
-def see_loops(seen: Seen, choices: ChoiceRow) -> None:
-    """The loops of an order."""
-    problem, level = address(seen.problem), seen.level
-    last = last_outside(seen)
-    for c in range(problem.counts[seen.step.place]):
-        choice = address(choices[seen.first + c])
-        d = choice.value
-        steps, units = seen.steps[level][d], seen.units[level + 1][d]
-        choice.legal = steps > 1
-        see_reuse(seen, d, choice)
-        out = choice.features
-        taken = seen.box[level][d] * steps * units
-        out[Loop.STEPS] = log_of(seen, steps)
-        out[Loop.SPREADS] = units > 1
-        out[Loop.PADDED] = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
-        out[Loop.WITHIN] = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
-        out[Loop.IMAGE] = d in (Y, X)
-        out[Loop.BOX] = log_of(seen, seen.box[level][d])
-        if last >= 0:
-            # which outer loop is innermost among those that iterate decides what stays in between
-            out[Loop.LAST] = last == d
-            for tensor in range(TENSORS):
-                out[Loop.LAST_INPUT + tensor] = problem.coupling[tensor][last]
-        out[Loop.STEPS_INSIDE] = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
+def see_loop(seen: Seen, choice: ChoiceRow) -> None:
+    """Features of a loop of an order, and whether it iterates."""
+    problem, out = address(seen.problem), address(choice.features.loop)
+    level, d, last = seen.level, choice.value, last_outside(seen)
+    steps, units, held = seen.steps[level][d], seen.units[level + 1][d], seen.sizes[level]
+    choice.legal = steps > 1
+    taken = seen.box[level][d] * steps * units
+    out.steps = log_of(seen, steps)
+    out.spreads = units > 1
+    out.padded = log_of(seen, up(problem.extents[d], taken * seen.outside[level + 1][d]))
+    out.within = log_of(seen, up(seen.box[level][d], seen.units[level][d]))
+    out.image = d in (Y, X)
+    out.box = log_of(seen, seen.box[level][d])
+    out.steps_inside = log_of(seen, seen.steps[level - 1][d]) if level > 0 else 0.0
+    # which outer loop is innermost among those that iterate decides what stays in between
+    out.last = last == d
+    total, moved = held[0] + held[1] + held[2], 0.0
+    for tensor in range(TENSORS):
+        couples = problem.coupling[tensor][d]
+        out.couples[tensor] = couples
+        out.shares[tensor] = couples * held[tensor] / total
+        out.held[tensor] = couples * (problem.bits[level][tensor] > 0)
+        out.last_couples[tensor] = problem.coupling[tensor][last] if last >= 0 else 0
+        moved += couples * held[tensor]
+    # of the elements that the memory holds it moves some
+    out.moved_share = moved / total
+    out.moved = size_log(moved + 1)
+    out.kept = size_log(total - moved + 1)
 
 
 @part
@@ -199,23 +189,6 @@ def last_outside(seen: Seen) -> int:
     """The innermost loop that iterates outside of a memory's own; -1 where none does."""
     for i in range(seen.level + 1, seen.problem.memories):
         for place in range(D - 1, -1, -1):
-            if seen.steps[i][seen.state.orders[i][place]] > 1:
-                return int(seen.state.orders[i][place])
+            if seen.steps[i][seen.state.order[i][place]] > 1:
+                return int(seen.state.order[i][place])
     return -1
-
-
-@part
-def see_reuse(seen: Seen, d: int, choice: ChoiceRow) -> None:
-    """Features of what a loop moves of the elements that a memory holds."""
-    out, level, problem = choice.features, seen.level, address(seen.problem)
-    held = seen.sizes[level]
-    total, moved = held[0] + held[1] + held[2], 0.0
-    for tensor in range(TENSORS):
-        couples = problem.coupling[tensor][d]
-        out[Loop.INPUT + tensor] = couples
-        out[Loop.INPUT_SHARE + tensor] = couples * held[tensor] / total
-        out[Loop.HELD_INPUT + tensor] = couples * (problem.bits[level][tensor] > 0)
-        moved += couples * held[tensor]
-    out[Loop.MOVED_SHARE] = moved / total
-    out[Loop.MOVED] = size_log(moved + 1)
-    out[Loop.KEPT] = size_log(total - moved + 1)

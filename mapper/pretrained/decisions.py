@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, NamedTuple
 
 from layers import DIMS
 
-LEVELS: Final = 5
+LEVELS = 5
 """Memories of a chip at most; they are numbered from the innermost one."""
-SPREADS: Final = 8
+SPREADS = 8
 """Axes of fan-outs at most, over which a mapping spreads a dimension each."""
-KINDS: Final = ("parallel", "units", "tile", "order")
+KINDS = ("parallel", "units", "tile", "order")
 """Kinds of decision; one network each, shared by all dimensions and levels."""
 PARALLEL, UNITS, TILE, ORDER = range(len(KINDS))
-FIRST_TILE: Final = 2 * SPREADS
+FIRST_TILE = 2 * SPREADS
 """Place of the first decision on a tile."""
-CLUSTER_SIZE: Final = FIRST_TILE - 2
+CLUSTER_SIZE = FIRST_TILE - 2
 """Place of the decision on the units of the second spread; on a chip of L2 and L1, of a cluster."""
-DECISION_COUNT: Final = FIRST_TILE + LEVELS * (len(DIMS) + 1)
 
 
 class Decision(NamedTuple):
@@ -36,14 +35,11 @@ class Decision(NamedTuple):
     dim: int = -1
 
 
-def _all() -> list[tuple[str, int, int]]:
-    """Inner tiles before outer ones, so that an outer tile is never smaller than the inner one."""
-    return [
-        *(("parallel", s, -1) for s in range(SPREADS)),
-        *(("units", s, -1) for s in reversed(range(SPREADS))),
-        *(("tile", level, d) for level in range(LEVELS) for d in range(len(DIMS))),
-        *(("order", level, -1) for level in reversed(range(LEVELS))),
-    ]
-
-
-DECISIONS: Final = tuple(Decision(place, *one) for place, one in enumerate(_all()))
+_ALL: tuple[tuple[Any, ...], ...] = (
+    *(("parallel", s) for s in range(SPREADS)),
+    *(("units", s) for s in reversed(range(SPREADS))),
+    # inner tiles before outer ones, so that an outer one is never smaller than the inner one
+    *(("tile", level, d) for level in range(LEVELS) for d in range(len(DIMS))),
+    *(("order", level) for level in reversed(range(LEVELS))),
+)
+DECISIONS = tuple(Decision(place, *one) for place, one in enumerate(_ALL))

@@ -56,8 +56,7 @@ def best_decisions(
     evaluation = problem.evaluate(draw(np.arange(PROPOSALS)))
     best = evaluation.mappings.take(np.array([np.argmin(evaluation.values)]))
     nest = arrays.nests[0]
-    taken = replay(arrays, nest.rows(best))
-    taken = [one for one in taken if one.choices["legal"].sum() > 1]
+    taken = [one for one in replay(arrays, nest.rows(best)) if one.choices["legal"].sum() > 1]
     return best[0], [_choice(agents.weights, one, nest) for one in taken]
 
 
@@ -73,18 +72,16 @@ def _choice(weights: Weights, taken: Taken, nest: NestChoices) -> Choice:
             for i in range(len(ranked) - 1)
         ]
         both = ranked, max(swaps, key=lambda order: _ranking(found, order))
-        names = ["".join(DIMS[options[c]] for c in order) for order in both]
         likely = [_ranking(found, order) for order in both]
     else:
         chances = np.exp(found - found.max())
         chances /= chances.sum()
         first = int(picks[0, 0])
-        second = int(np.argmax(np.where(np.arange(len(chances)) == first, -1.0, chances)))
-        dims = decision.kind == "parallel"
-        names = [DIMS[n] if dims else str(n) for n in options[[first, second]]]
-        likely = chances[[first, second]].tolist()
-    name = nest.name(decision)
-    return Choice(name, decision.kind, names[0], likely[0], names[1], likely[1])
+        second = next(int(c) for c in np.argsort(-chances, kind="stable") if c != first)
+        both, likely = ([first], [second]), chances[[first, second]].tolist()
+    dims = decision.kind in ("parallel", "order")
+    names = ["".join(DIMS[n] if dims else str(n) for n in options[one]) for one in both]
+    return Choice(nest.name(decision), decision.kind, names[0], likely[0], names[1], likely[1])
 
 
 def _ranking(scores: FloatArray, order: list[int]) -> float:

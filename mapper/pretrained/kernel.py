@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mapper.pretrained.choice_features import see_loops, see_parallel, see_tiles, see_units
+from mapper.pretrained.choice_features import see_loop, see_parallel, see_tile, see_units
 from mapper.pretrained.decisions import FIRST_TILE, ORDER, SPREADS, TILE, UNITS
 from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, size_log, up
 from mapper.pretrained.seen_records import (
@@ -50,19 +50,11 @@ def see_rows(
         seen.problem = problems[seen.state.problem]
         seen.first = row * step.width
         seen.level = step.number if step.kind >= TILE else seen.problem.below[step.number]
-        if seen.problem.counts[step.place] < 2:  # nothing to choose
-            continue
-        for c in range(seen.problem.counts[step.place]):
-            choices[seen.first + c].value = values[seen.state.problem * step.options + c]
-        fill_nest(seen, step.place - FIRST_TILE)
-        fill_sizes(seen, 0)
-        see_context(seen, address(contexts[row]))
-        if step.kind == ORDER:
-            see_loops(seen, choices)
-        elif step.kind == TILE:
-            see_tiles(seen, choices)
-        else:
-            see_spread(seen, choices)
+        if seen.problem.counts[step.place] > 1:  # something to choose
+            fill_nest(seen, step.place - FIRST_TILE)
+            fill_sizes(seen, 0)
+            see_context(seen, address(contexts[row]))
+            see_choices(seen, values, choices)
 
 
 @part
@@ -110,16 +102,15 @@ def see_level(seen: Seen, level: int, out: LevelSeen) -> None:
 @part
 def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     """State features of a dimension about a memory."""
-    problem, state = address(seen.problem), address(seen.state)
-    n = problem.extents[d]
+    n = seen.problem.extents[d]
     if n == 1:
         return
-    box, outer = seen.box[level][d], min(level + 1, problem.memories)
+    box, outer = seen.box[level][d], min(level + 1, seen.problem.memories)
     inside = seen.box[level - 1][d] if level > 0 else 1
     out.box = log_of(seen, box)
     out.outer = log_of(seen, seen.box[outer][d])
     out.inside = log_of(seen, inside)
-    out.steps = log_of(seen, seen.steps[level][d]) if level < problem.memories else 0.0
+    out.steps = log_of(seen, seen.steps[level][d])
     out.within = log_of(seen, up(box, inside * seen.units[level][d]))
     out.units = log_of(seen, seen.units[level][d])
     out.outside = log_of(seen, seen.outside[level][d])
@@ -127,22 +118,31 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     out.below = log_of(seen, seen.units[level - 1][d]) if level > 0 else 0.0
     out.clusters = log_of(seen, seen.scale[d])
     for s in range(SPREADS):
-        if state.dims[s] == d:
+        if seen.state.parallel[s] == d:
             out.spreads += 0.5
 
 
 @part
-def see_spread(seen: Seen, choices: ChoiceRow) -> None:
-    """Dimensions of a spread, or its units; where none may be had, all are legal."""
-    count, found = seen.problem.counts[seen.step.place], 0
+def see_choices(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
+    """What the choices of a decision stand for, and their features.
+
+    Where no dimension of a spread may be had, or none of its units, all are legal.
+    """
+    step, found, fits = address(seen.step), 0, True
+    count = seen.problem.counts[step.place]
     for c in range(count):
         choice = address(choices[seen.first + c])
-        if seen.step.kind == UNITS:
+        choice.value = values[seen.state.problem * step.options + c]
+        if step.kind == ORDER:
+            see_loop(seen, choice)
+        elif step.kind == UNITS:
             see_units(seen, choice)
+        elif step.kind == TILE:
+            fits = fits and see_tile(seen, found == 0, choice)
         else:
             see_parallel(seen, choice)
         found += choice.legal
-    for c in range(count if found == 0 else 0):
+    for c in range(count if found == 0 and step.kind <= UNITS else 0):
         choices[seen.first + c].legal = True
 
 
@@ -185,7 +185,7 @@ def score_rows(
                 inside[h] = query[row * POINTER + h] + query_bias[h]
             score = 0.0
             for f in range(CHOICE_FEATURES):
-                value = choice.features[f]
+                value = choice.features.every[f]
                 if value == 0.0:
                     continue
                 score += value * (direct[row * CHOICE_FEATURES + f] + direct_bias[f])
@@ -220,11 +220,11 @@ def take_rows(works: Seen, states: StateRow, draws: DrawRow, choices: ChoiceRow)
             if not choice.legal:
                 continue
             if step.kind == TILE:
-                state.tiles[step.number][step.dim] = choice.value
+                state.tile[step.number][step.dim] = choice.value
             elif step.kind == UNITS:
                 state.units[step.number] = choice.value
             else:
-                state.dims[step.number] = choice.value
+                state.parallel[step.number] = choice.value
 
 
 @part
@@ -249,7 +249,7 @@ def drawn(draw: DrawRow, choices: ChoiceRow, width: int) -> int:
 @part
 def order_loops(step: Step, state: StateRow, draw: DrawRow, choices: ChoiceRow) -> None:
     """Put the loops that iterate outside of the others, as they rank; `state` changes."""
-    order = state.orders[step.number]
+    order = state.order[step.number]
     for c in range(step.width - 1, -1, -1):
         choice, place = address(choices[draw.group * step.width + draw.picks[c]]), 0
         if choice.legal:

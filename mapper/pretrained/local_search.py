@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 import numpy as np
 
@@ -14,14 +13,14 @@ from marl_common import FloatArray, IntArray
 Draw = Callable[[IntArray], IntArray]
 """Gives ``(n, P)`` actions for the numbers of draws, `n` at most as many as these."""
 
-FIRST: Final = 32
+FIRST = 32
 """Proposals of the first batch; a first value comes soon."""
-PROPOSALS: Final = 64
+PROPOSALS = 64
 """Proposals before local search begins, and of a restart."""
-PARENTS: Final = 8
-CHILDREN: Final = 32
+PARENTS = 8
+CHILDREN = 32
 """Children evaluated at a time; chosen on random problems, as all numbers here."""
-BIAS: Final = 1.5
+BIAS = 1.5
 """Exponent of the rank-biased selection of parents."""
 CROSSED, EXCHANGED = 0.5, 0.5
 """Shares of children with two parents, and with a move of two parameters at once."""

@@ -34,38 +34,28 @@ def fill_nest(seen: Seen, chosen: int) -> None:
     A tile that is not chosen yet counts as the least that gives all units below it work.
     """
     problem, state = address(seen.problem), address(seen.state)
-    fill_units(seen)
-    for d in range(D):
-        seen.outside[problem.memories][d] = 1
-        seen.box[problem.memories][d] = problem.extents[d]
-        for i in range(problem.memories):
-            seen.box[i][d] = 1
-        set_boxes(seen, d, 0, chosen)
-        for i in range(problem.memories - 1, -1, -1):
-            seen.outside[i][d] = seen.outside[i + 1][d] * seen.units[i + 1][d]
-            if state.tiles[i][d] > 0:
-                seen.box[i][d] = min(seen.box[i][d], seen.box[i + 1][d])
-            else:
-                seen.box[i][d] = up(seen.box[i + 1][d], seen.units[i + 1][d])
-            taken = seen.box[i][d] * seen.units[i + 1][d]
-            seen.steps[i][d] = up(seen.box[i + 1][d], taken)
-
-
-@part
-def fill_units(seen: Seen) -> None:
-    """Units along each dimension below each memory, and clusters."""
-    problem, state = address(seen.problem), address(seen.state)
     if problem.pool > 0 and (seen.step.kind > UNITS or problem.counts[CLUSTER_SIZE] == 1):
         state.units[0] = problem.pool // state.units[1]  # as many clusters as their size allows
     for d in range(D):
         seen.scale[d] = 1
         for i in range(problem.memories + 1):
-            seen.units[i][d] = 1
+            seen.units[i][d] = seen.box[i][d] = seen.outside[i][d] = seen.steps[i][d] = 1
+        seen.box[problem.memories][d] = problem.extents[d]
     for s in range(SPREADS):
-        if state.dims[s] >= 0:
-            seen.units[problem.below[s]][state.dims[s]] *= state.units[s]
-    if problem.pool > 0 and state.dims[0] >= 0:
-        seen.scale[state.dims[0]] = state.units[0]
+        if state.parallel[s] >= 0:
+            seen.units[problem.below[s]][state.parallel[s]] *= state.units[s]
+    if problem.pool > 0 and state.parallel[0] >= 0:
+        seen.scale[state.parallel[0]] = state.units[0]
+    for d in range(D):
+        set_boxes(seen, d, 0, chosen)
+        for i in range(problem.memories - 1, -1, -1):
+            units = seen.units[i + 1][d]
+            seen.outside[i][d] = seen.outside[i + 1][d] * units
+            if state.tile[i][d] > 0:
+                seen.box[i][d] = min(seen.box[i][d], seen.box[i + 1][d])
+            else:
+                seen.box[i][d] = up(seen.box[i + 1][d], units)
+            seen.steps[i][d] = up(seen.box[i + 1][d], seen.box[i][d] * units)
 
 
 @part
@@ -76,8 +66,8 @@ def set_boxes(seen: Seen, d: int, first: int, chosen: int) -> None:
     """
     state = address(seen.state)
     for i in range(first, seen.problem.memories):
-        if state.tiles[i][d] > 0:
-            box = state.tiles[i][d] * seen.scale[d] if i == 1 else state.tiles[i][d]
+        if state.tile[i][d] > 0:
+            box = state.tile[i][d] * seen.scale[d] if i == 1 else state.tile[i][d]
             if i * D + d >= chosen:
                 box = max(box, (seen.box[i - 1][d] if i > 0 else 1) * seen.units[i][d])
             seen.box[i][d] = min(box, seen.problem.extents[d])
@@ -97,10 +87,9 @@ def covered(seen: Seen, level: int, axis: int) -> int:
 @part
 def elements(seen: Seen, level: int, tensor: int) -> float:
     """Elements of a tensor that a memory holds."""
-    problem = address(seen.problem)
     size = 1.0
     for d in range(D):
-        if problem.coupling[tensor][d] and not (tensor == INPUT and Y <= d <= S):
+        if seen.problem.coupling[tensor][d] and not (tensor == INPUT and Y <= d <= S):
             size *= seen.box[level][d]
     return size * covered(seen, level, 0) * covered(seen, level, 1) if tensor == INPUT else size
 
@@ -116,11 +105,10 @@ def fill_sizes(seen: Seen, first: int) -> None:
         used, worst = 0.0, 0.0
         for tensor in range(TENSORS):
             seen.sizes[i][tensor] = elements(seen, i, tensor)
-            if i < problem.memories:
-                need = seen.sizes[i][tensor] * problem.bits[i][tensor]
-                used += need * problem.shares[i][tensor]
-                worst = max(worst, need / problem.own[i][tensor])
-        seen.fills[i] = max(worst, used / problem.capacity[i]) if i < problem.memories else 0.0
+            need = seen.sizes[i][tensor] * problem.bits[i][tensor]
+            used += need * problem.shares[i][tensor]
+            worst = max(worst, need / problem.own[i][tensor])
+        seen.fills[i] = max(worst, used / problem.capacity[i])
 
 
 @part

@@ -7,7 +7,7 @@ f . direct`` (a pointer network's additive attention, Vinyals et al., 2015).
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from marl_common import Float32Array
 Weights = dict[str, Float32Array]
 """Arrays by name, ``KIND.LAYER``."""
 
-HIDDEN: Final = 96
-ROWS: Final = 32
+HIDDEN = 96
+ROWS = 32
 
 
 def shapes(hidden: int = HIDDEN) -> dict[str, tuple[int, ...]]:
@@ -74,7 +74,7 @@ def scores(
     query, direct = _product(hidden, own("query.weight")), _product(hidden, own("direct.weight"))
     fixed = own("query.bias"), own("direct.bias"), own("choice.weight"), own("pointer")
     score_rows(choices, query, direct, *fixed, np.empty(POINTER, np.float32), *choices.shape)
-    return np.asarray(choices["score"])
+    return choices["score"]
 
 
 def _product(x: Float32Array, weight: Float32Array) -> Float32Array:

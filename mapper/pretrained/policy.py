@@ -106,8 +106,10 @@ def observe(
     count, options = len(members), arrays.values.shape[2]
     arrays.work["step"][0] = (place, KINDS.index(kind), *where, count, len(rows), width, options)
     context: Float32Array = np.zeros((count, CONTEXT_FEATURES), np.float32)
-    choices = np.zeros((count, width), ChoiceRow)
     contexts = np.ndarray(count, ContextRow, context)  # in the same memory
+    # NumPy itself takes long to allocate records whose fields overlap
+    memory = np.zeros(count * width * ChoiceRow.itemsize, np.uint8)
+    choices: NDArray[Any] = np.ndarray((count, width), ChoiceRow, memory)
     see_rows(arrays.work, arrays.rows, arrays.values[place], rows, members, contexts, choices)
     return context, choices
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import log2
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models import Chain, ChainLevel, chain_prices
+from cost_models import Chain, chain_prices
 from layers import DIMS, Layer
 from maestro_env import Problem
 from mapper.pretrained.decisions import DECISIONS
 from mapper.pretrained.nest_choices import NestChoices
+from mapper.pretrained.nest_sizes import size_log
 from mapper.pretrained.seen_records import LOGS, ProblemRow, Seen
 from marl_common import IntArray
 
@@ -77,8 +77,8 @@ def _fill(row: Any, nest: NestChoices) -> None:
     copies, (inputs, filters, _, psums) = _copies(problem), chain.widths  # psums are what is held
     for number, level in enumerate(reversed(chain.memories)):
         buffer = level.buffer
-        row["capacity"][number] = np.inf if buffer.capacity_bits is None else buffer.capacity_bits
-        row["own"][number] = [np.inf if b is None else b for b in buffer.tensor_bits]
+        row["capacity"][number] = buffer.capacity_bits or np.inf
+        row["own"][number] = [own or np.inf for own in buffer.tensor_bits]
         widths = np.array([inputs, filters, psums]) * np.minimum(buffer.copies, copies)
         row["bits"][number], row["shares"][number] = widths * buffer.holds, buffer.sharing
     _fill_spreads(row, nest)
@@ -115,16 +115,16 @@ def _features(nest: NestChoices, chain: Chain, window: list[int]) -> list[float]
     tensors = (layer.input_size, layer.filter_size, layer.output_size)
     offchip = (dram.read_bw or 1 << 33) / 8
     return [
-        *map(_log, layer.extents),
+        *map(size_log, layer.extents),
         *map(bool, layer.coupling[1]),
         *(layer.coupling[2][DIMS.index(d)] for d in "KC"),
-        *map(_log, (*window, chain.lanes, chain.peak_macs_per_cycle)),
+        *map(size_log, (*window, chain.lanes, chain.peak_macs_per_cycle)),
         len(nest.entries) / 5,
         *(latency or both, energy or both, both),
-        *map(_log, (*tensors, layer.macs)),
-        _log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
+        *map(size_log, (*tensors, layer.macs)),
+        size_log(layer.macs / chain.peak_macs_per_cycle / (sum(tensors) / offchip)),
         *(dram.read_bw is None, dram.shared_bw),
-        *map(_log, chain.widths),
+        *map(size_log, chain.widths),
         *_log_or_none(dram.read_bw),
         *(nest.plan is not None, _copies(problem) == 2),
     ]
@@ -137,41 +137,30 @@ def _features_of_levels(layer: Layer, chip: Chain) -> list[list[float]]:
     except ValueError:  # the data do not reach the chip's node
         prices = {}
     energy = {  # of reading and of writing an element of the widest tensor [fJ]
-        name: [_log(1e6 * float(max(each))) for each in (price.read, price.write)]
+        name: [size_log(1e6 * float(max(each))) for each in (price.read, price.write)]
         for name, price in prices.items()
     }
-    counted = [(level, count) for level, count in chip.instances() if any(level.holds)]
-    return [
-        [*_features_of_level(layer, chip, level), _log(count), *energy.get(level.name, (0.0, 0.0))]
-        for level, count in reversed(counted)
-    ]
-
-
-def _features_of_level(layer: Layer, chip: Chain, level: ChainLevel) -> list[float]:
-    whole = level is chip.levels[0]
-    widths = chip.widths.input, chip.widths.filter, chip.widths.psum
-    sizes = (layer.input_size, layer.filter_size, layer.output_size)
-    buffer = level.buffer
-    limits = [own or buffer.capacity_bits for own in buffer.tensor_bits]
-    total = None if whole else buffer.total_bits
-    return [
-        1.0,
-        *_log_or_none(total),
-        *level.holds,
-        *(
-            _log(size * bits / limit) if limit and flag and not whole else 0.0
-            for size, bits, limit, flag in zip(sizes, widths, limits, level.holds, strict=True)
-        ),
-        *_log_or_none(level.read_bw),
-        *(_log_or_none(level.write_bw)[0], level.shared_bw, _log(level.fanout.units)),
-    ]
+    inputs, filters, _, psums = chip.widths
+    bits = layer.input_size * inputs, layer.filter_size * filters, layer.output_size * psums
+    found = []
+    for level, count in reversed([*chip.instances()]):
+        if not level.is_memory:
+            continue
+        buffer, whole = level.buffer, level is chip.levels[0]
+        limits = [0 if whole else own or buffer.capacity_bits for own in buffer.tensor_bits]
+        shares = [
+            size_log(size / limit) if limit and held else 0.0
+            for size, limit, held in zip(bits, limits, level.holds, strict=True)
+        ]
+        found.append([
+            *(1.0, *_log_or_none(None if whole else buffer.total_bits), *level.holds, *shares),
+            *(*_log_or_none(level.read_bw), _log_or_none(level.write_bw)[0], level.shared_bw),
+            *(size_log(level.fanout.units), size_log(count)),
+            *energy.get(level.name, (0.0, 0.0)),
+        ])  # fmt: skip
+    return found
 
 
 def _log_or_none(limit: float | None) -> tuple[float, bool]:
     """Logarithm of a limit, and whether there is none."""
-    return (0.0, True) if limit is None else (_log(limit), False)
-
-
-def _log(value: float) -> float:
-    """The scale of all sizes: eighths of a power of two."""
-    return log2(max(value, 1e-9)) / 8
+    return (0.0, True) if limit is None else (size_log(limit), False)

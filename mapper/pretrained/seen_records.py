@@ -2,56 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
+from mapper.pretrained.decisions import DECISIONS, LEVELS, SPREADS
+from marl_common import record_type, union_type
 
-from mapper.pretrained.decisions import DECISION_COUNT, LEVELS, SPREADS
-
-D: Final = 8
+D = 8
 """Dimensions, in the order of ``layers.DIMS``."""
 Y, X, R, S = range(2, 6)
 INPUT, TENSORS = 0, 3
-PROBLEM_FEATURES: Final = 2 * D + 27
-LEVEL_FEATURES: Final = 17
+PROBLEM_FEATURES = 2 * D + 27
+LEVEL_FEATURES = 17
 """Features of a memory that no choice changes."""
-VIEWED: Final = 4
+VIEWED = 4
 """Memories that a decision observes: its own, the next ones outside and inside, the outermost."""
-CHOICE_FEATURES: Final = 24
-POINTER: Final = 32
-LOGS: Final = 4096
+POINTER = 32
+LOGS = 4096
 """Whole numbers whose logarithm is looked up."""
 
 
-def _record(**fields: Any) -> Any:
-    """A record of fields in C's layout: each is a type, or a type and a shape."""
-    return np.dtype(list(fields.items()), align=True)
-
-
-def _features(names: str) -> Any:
-    """A record of one float32 for each name."""
-    return _record(**dict.fromkeys(names.split(), "f4"))
-
-
-ProblemRow: Any = _record(
-    extents=("i8", D),
-    window=("i8", 4),
-    coupling=("i8", (TENSORS, D)),
-    memories="i8",
-    pool="i8",
-    spreads="i8",
-    below=("i8", SPREADS),
-    most=("i8", SPREADS),
-    multicast=("i8", SPREADS),
-    reduce=("i8", SPREADS),
-    rivals=("i8", (SPREADS, SPREADS)),
-    capacity=("f8", LEVELS),
-    own=("f8", (LEVELS, TENSORS)),
-    bits=("f8", (LEVELS, TENSORS)),
-    shares=("f8", (LEVELS, TENSORS)),
-    counts=("i8", DECISION_COUNT),
-    features=("f4", PROBLEM_FEATURES),
-    levels=("f4", (LEVELS + 1, LEVEL_FEATURES)),
+ProblemRow: Any = record_type(
+    ("i8", "extents", D),
+    ("i8", "window", 4),
+    ("i8", "coupling", (TENSORS, D)),
+    ("i8", "memories pool spreads"),
+    ("i8", "below most multicast reduce", SPREADS),
+    ("i8", "rivals", (SPREADS, SPREADS)),
+    ("f8", "capacity", LEVELS + 1),
+    ("f8", "own bits shares", (LEVELS + 1, TENSORS)),
+    ("i8", "counts", len(DECISIONS)),
+    ("f4", "features", PROBLEM_FEATURES),
+    ("f4", "levels", (LEVELS + 1, LEVEL_FEATURES)),
 )
 """One problem. Memories are numbered from the innermost one; DRAM has the number after the last.
 
@@ -67,52 +48,79 @@ ProblemRow: Any = _record(
 - `counts`: choices of each decision, of an order the loops that can iterate;
 - `features` of the problem, and of each memory in `levels`, as the agents see them.
 """
-StateRow: Any = _record(
-    problem="i8",
-    dims=("i8", SPREADS),
-    units=("i8", SPREADS),
-    tiles=("i8", (LEVELS, D)),
-    orders=("i8", (LEVELS, D)),
+StateRow: Any = record_type(
+    ("i8", "problem"), ("i8", "parallel units", SPREADS), ("i8", "tile order", (LEVELS, D))
 )
 """The problem's number and the choices made so far: of each spread its dimension (-1: none) and
 units (of L2 and L1 only a cluster's), of each memory its tiles (0: its share of what is around; of
 L2 what a cluster gets) and loop order, outermost first. What is not chosen yet is at its least.
 """
-LevelSeen: Any = _record(
-    fixed=("f4", LEVEL_FEATURES), fill="f4", sizes=("f4", TENSORS), steps="f4", units="f4"
+LevelSeen: Any = record_type(
+    ("f4", "fixed", LEVEL_FEATURES), ("f4", "fill"), ("f4", "sizes", TENSORS), ("f4", "steps units")
 )
 """Features of a memory: those that no choice changes, and what the choices so far make of it."""
-DimSeen: Any = _features(
-    "box outer inside steps within units outside pieces below clusters spreads"
+DimSeen: Any = record_type(
+    ("f4", "box outer inside steps within units outside pieces below clusters spreads")
 )
 """Features of a dimension about a memory; all but `spreads`, half their number, are logarithms."""
-OwnSeen: Any = _features("inside outside spreads pooled multicast reduce most outermost")
+OwnSeen: Any = record_type(("f4", "inside outside spreads pooled multicast reduce most outermost"))
 """Features of the decision: memories inside and outside of its own, spreads, whether PEs are
 pooled; and of a spread what its units share, how many there are, and whether it is the outermost.
 """
-ContextRow: Any = _record(
-    problem=("f4", PROBLEM_FEATURES),
-    levels=(LevelSeen, VIEWED),
-    dims=(DimSeen, D),
-    tiled=("f4", D),
-    own=OwnSeen,
+ContextRow: Any = record_type(
+    ("f4", "problem", PROBLEM_FEATURES),
+    (LevelSeen, "levels", VIEWED),
+    (DimSeen, "dims", D),
+    ("f4", "tiled", D),
+    (OwnSeen, "own"),
 )
 """What is observed at a decision, whatever is chosen; `tiled`: 1 for the dimension of a tile."""
-CONTEXT_FEATURES: Final = ContextRow.itemsize // 4
-ChoiceRow: Any = _record(features=("f4", CHOICE_FEATURES), score="f4", value="i4", legal="?")
+CONTEXT_FEATURES = ContextRow.itemsize // 4
+ParallelSeen: Any = record_type(
+    ("f4", "extent"),
+    ("f4", "couples", TENSORS),
+    ("f4", "busy fills taken spare image taps share covered covered_log taken_beside"),
+    ("f4", "busy_left left fills_left"),
+)
+"""Features of a dimension for a spread; `_left`: of what spreads outside leave of it."""
+UnitsSeen: Any = record_type(
+    ("f4", "size spare share busy clusters_busy work steps clusters_steps one all idle"),
+    ("f4", "clusters_idle over clusters_over even"),
+)
+"""Features of units of a spread; `clusters_`: of the clusters that so many PEs make."""
+TileSeen: Any = record_type(
+    ("f4", "box steps padding fill fill_log outer_fill worst_fill one whole even outside_busy"),
+    ("f4", "within busy same ratio above_spreads spreads cycles steps_one within_one share"),
+    ("f4", "held", TENSORS),
+)
+"""Features of a tile; `held`: whether the memory holds what it cuts."""
+LoopSeen: Any = record_type(
+    ("f4", "couples shares", TENSORS),
+    ("f4", "moved_share moved kept steps spreads padded within image box last"),
+    ("f4", "last_couples", TENSORS),
+    ("f4", "steps_inside"),
+    ("f4", "held", TENSORS),
+)
+"""Features of a loop of an order; `last`: of the innermost loop outside that iterates."""
+CHOICE_FEATURES = TileSeen.itemsize // 4
+"""Of any kind; what a choice has no feature for is 0."""
+ChoiceSeen: Any = union_type(
+    parallel=ParallelSeen,
+    units=UnitsSeen,
+    tile=TileSeen,
+    loop=LoopSeen,
+    every=("f4", (CHOICE_FEATURES,)),
+)
+"""What is observed of a choice, by kind of decision, or `every` feature of it by its place."""
+ChoiceRow: Any = record_type(
+    (ChoiceSeen, "features"), ("f4", "score"), ("i4", "value"), ("?", "legal")
+)
 """One choice of a decision: what is observed of it, its score, the dimension, units, tile or loop
 that it stands for, and whether buffers hold it or, of an order, its loop iterates. A row that has
 nothing to choose has no legal one.
 """
-DrawRow: Any = _record(
-    group="i8",
-    first="i8",
-    split="i8",
-    next="i8",
-    draw="f8",
-    warm="f4",
-    chose="i8",
-    picks=("i8", D),
+DrawRow: Any = record_type(
+    ("i8", "group first split next chose"), ("f8", "draw"), ("f4", "warm"), ("i8", "picks", D)
 )
 """How one row draws. Rows whose choices so far are alike are a group: they observe the same.
 
@@ -122,26 +130,20 @@ DrawRow: Any = _record(
 - `chose`: the choice taken, or a number of the ranking of loops;
 - `picks`: loops by rank, the outermost first.
 """
-Step: Any = _record(
-    place="i8", kind="i8", number="i8", dim="i8", groups="i8", rows="i8", width="i8", options="i8"
-)
+Step: Any = record_type(("i8", "place kind number dim groups rows width options"))
 """What is decided: the fields of a `Decision`, its kind as a number; rows that observe, and that
 choose; choices of the decision at most, and of any decision.
 """
-Seen: Any = _record(
-    step=Step,
-    level="i8",
-    first="i8",
-    units=("i8", (LEVELS + 1, D)),
-    outside=("i8", (LEVELS + 1, D)),
-    box=("i8", (LEVELS + 1, D)),
-    steps=("i8", (LEVELS, D)),
-    scale=("i8", D),
-    sizes=("f8", (LEVELS + 1, TENSORS)),
-    fills=("f8", LEVELS + 1),
-    logs=("f8", LOGS),
-    problem=ProblemRow,
-    state=StateRow,
+Seen: Any = record_type(
+    (Step, "step"),
+    ("i8", "level first"),
+    ("i8", "units outside box steps", (LEVELS + 1, D)),
+    ("i8", "scale", D),
+    ("f8", "sizes", (LEVELS + 1, TENSORS)),
+    ("f8", "fills", LEVELS + 1),
+    ("f8", "logs", LOGS),
+    (ProblemRow, "problem"),
+    (StateRow, "state"),
 )
 """The work space of one row.
 

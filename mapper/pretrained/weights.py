@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from layers import DIMS
 from mapper.pretrained.network import Weights, shapes
 from mapper.pretrained.seen_records import CHOICE_FEATURES, CONTEXT_FEATURES
-from marl_common import atomic_write, brief, parse_record, read_fields
+from marl_common import brief, parse_record, read_fields, write_arrays
 from marl_runs import plain
 
 VERSION = 4
@@ -44,13 +43,9 @@ class Agents:
 
 def save(path: str | Path, agents: Agents) -> None:
     """Write agents; the file is whole or untouched."""
-    from safetensors.numpy import save_file
-
-    arrays = {name: np.ascontiguousarray(array) for name, array in agents.weights.items()}
     card = json.dumps(plain(agents.card), sort_keys=True, allow_nan=False)
-    metadata = {"format": _format(), "card": card, "sha256": _checksum(arrays, card)}
-    with atomic_write(path) as draft:
-        save_file(arrays, draft, metadata)
+    checksum = _checksum(agents.weights, card)
+    write_arrays(path, agents.weights, {"format": _format(), "card": card, "sha256": checksum})
 
 
 def load(path: str | Path) -> Agents:
@@ -61,11 +56,10 @@ def load(path: str | Path) -> Agents:
     """
     from safetensors import SafetensorError, safe_open
 
-    path = Path(path)
+    path, where = Path(path), f"--pretrained {path}"
     if not path.is_file():
         raise PretrainedError(
-            f"--pretrained {path}: not found; expected a file that `mapper pretrain` wrote, "
-            f"or {NONE}"
+            f"{where}: not found; expected a file that `mapper pretrain` wrote, or {NONE}"
         )
     try:
         with safe_open(path, framework="numpy") as file:
@@ -73,14 +67,13 @@ def load(path: str | Path) -> Agents:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
         raise PretrainedError(
-            f"--pretrained {path}: no file of trained agents ({str(error).splitlines()[0]}); "
-            "train them with `mapper pretrain`"
-        ) from None
-    if metadata.get("format") != _format():
-        raise PretrainedError(
-            f"--pretrained {path}: its agents are of another version "
-            f"({metadata.get('format', 'none')}, expected {_format()}); train them anew with "
+            f"{where}: no file of trained agents ({str(error).splitlines()[0]}); train them with "
             "`mapper pretrain`"
+        ) from None
+    if (version := metadata.get("format", "none")) != _format():
+        raise PretrainedError(
+            f"{where}: its agents are of another version ({version}, expected {_format()}); train "
+            "them anew with `mapper pretrain`"
         )
     return Agents(arrays, _checked_card(path, arrays, metadata))
 
@@ -102,19 +95,18 @@ def _checked_card(path: Path, arrays: Weights, metadata: dict[str, str]) -> dict
     read_fields(CardFields, card, f"{where}: card", PretrainedError)
     size = sum(array.size for array in arrays.values())
     told = card.get("parameters", size)
-    for wrong, why in (
-        (
-            named not in (None, _checksum(arrays, text)),
-            "its arrays and its card are not those that its sha256 names",
+    broken = {
+        "its arrays and its card are not those that its sha256 names": (
+            named not in (None, _checksum(arrays, text))
         ),
-        (not _are_networks(arrays), "its arrays are not those of the agents"),
-        (named is None, "it has no sha256"),
-        (told != size, f"card: parameters: got {told}, expected {size}"),
-    ):
-        if wrong:
-            raise PretrainedError(
-                f"{where}: {why}; the file is damaged, train them anew with `mapper pretrain`"
-            )
+        "its arrays are not those of the agents": not _are_networks(arrays),
+        "it has no sha256": named is None,
+        f"card: parameters: got {told}, expected {size}": told != size,
+    }
+    for why in [why for why, found in broken.items() if found][:1]:
+        raise PretrainedError(
+            f"{where}: {why}; the file is damaged, train them anew with `mapper pretrain`"
+        )
     return card
 
 
@@ -143,7 +135,7 @@ def _format() -> str:
 @lru_cache(maxsize=1)
 def _shipped() -> Agents:
     """The agents that come with the package, trained on ``exact``."""
-    return load(str(files("mapper.pretrained").joinpath("weights/exact.safetensors")))
+    return load(Path(__file__).parent / "weights/exact.safetensors")
 
 
 def agents_of(given: str) -> Agents | None:

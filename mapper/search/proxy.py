@@ -16,7 +16,7 @@ from mapper.pretrained.cases import doubts_of
 from mapper.pretrained.local_search import ProposalSearch
 from mapper.pretrained.weights import agents_of
 from mapper.search.correction import Correction
-from marl_common import FloatArray, IntArray
+from marl_common import FloatArray, IntArray, record_type
 
 PRICED = "exact"
 """The cheap model."""
@@ -134,19 +134,14 @@ def _apart(points: FloatArray, others: FloatArray) -> FloatArray:
 
 def _candidate(parameters: int, features: int) -> Any:
     """The record of a candidate; all figures are logarithms."""
-    rooms = [(name, "f8") for name in ROOMS]
-    return np.dtype(
-        [
-            ("action", "i8", (parameters,)),
-            ("point", "f8", (features,)),
-            ("price", "f8"),
-            *rooms,
-            ("value", "f8"),
-            ("needed", rooms),
-            ("seen", "?"),
-            ("refused", "?"),
-        ],
-        align=True,
+    rooms = "f8", " ".join(ROOMS)
+    return record_type(
+        ("i8", "action", (parameters,)),
+        ("f8", "point", (features,)),
+        ("f8", "price value"),
+        rooms,
+        (record_type(rooms), "needed"),
+        ("?", "seen refused"),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
-from marl_runs import Autosave, CheckpointFormat, Context, Crew, Experiment, gathered
+from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
 FORMAT = CheckpointFormat("trained agents", 6)
 AGENTS = "agents.safetensors"
@@ -105,32 +105,29 @@ class Pretraining(Experiment):
         """Train; the agents lie in the run's folder afterwards."""
         import torch
 
-        torch.set_num_threads(1)
-        useful = min(self.workers, self.schedule.shards)
-        with gathered(useful, self.ray_address) as crew:
-            return self._train(context, crew)
-
-    def _train(self, context: Context, crew: Crew) -> Mapping[str, Any]:
         from mapper.pretrained.training.trainer import PolicyTrainer
         from mapper.pretrained.training.validation import Validation
 
+        torch.set_num_threads(1)
         first = None if self.begin is None else load(self.begin).weights
-        trainer = PolicyTrainer(self.cost_model, self.schedule, self.seed, first, crew)
         validation, score = Validation(self.cost_model, *self.validation), None
-        autosave, every = Autosave(context, trainer, FORMAT), max(1, self.budget // VALIDATIONS)
-        if autosave.resume():
-            context.rewind(trainer.done)
-        while trainer.done < self.budget:
-            begin = time.process_time() + crew.cpu_s
-            trainer.step()
-            trainer.cpu_s += time.process_time() + crew.cpu_s - begin
-            if trainer.done % every == 0 or trainer.done == self.budget:
-                found = validation.measure(trainer.weights)
-                for name, value in (found | {"cpu_s": trainer.cpu_s}).items():
-                    context.metric(name, value, trainer.done)
-                score = validation.score(found)
-            context.progress(trainer.done, score)
-            autosave.tick()
+        every = max(1, self.budget // VALIDATIONS)
+        with gathered(min(self.workers, self.schedule.shards), self.ray_address) as crew:
+            trainer = PolicyTrainer(self.cost_model, self.schedule, self.seed, first, crew)
+            autosave = Autosave(context, trainer, FORMAT)
+            if autosave.resume():
+                context.rewind(trainer.done)
+            while trainer.done < self.budget:
+                begin = time.process_time() + crew.cpu_s
+                trainer.step()
+                trainer.cpu_s += time.process_time() + crew.cpu_s - begin
+                if trainer.done % every == 0 or trainer.done == self.budget:
+                    found = validation.measure(trainer.weights)
+                    for name, value in (found | {"cpu_s": trainer.cpu_s}).items():
+                        context.metric(name, value, trainer.done)
+                    score = validation.score(found)
+                context.progress(trainer.done, score)
+                autosave.tick()
         path, weights = context.folder / AGENTS, trainer.weights
         card = {
             "cost_model": self.cost_model,

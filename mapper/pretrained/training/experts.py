@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -44,7 +44,7 @@ class ExpertTask:
         first: How many problems the shards before it have.
         samples: Samples of local search on each.
         weights: The agents as they are now, from whose proposals searches go on (expert iteration);
-            None where only the problems matter.
+            none where only the problems matter.
     """
 
     cost_model: str
@@ -52,7 +52,7 @@ class ExpertTask:
     problems: int
     first: int = 0
     samples: int = 0
-    weights: Weights | None = None
+    weights: Weights = field(default_factory=dict)
 
     @cached_property
     def drawn(self) -> list[Problem]:
@@ -88,14 +88,14 @@ def _searched(task: ExpertTask, number: int, rng: np.random.Generator) -> Expert
     """The best mappings of one of a shard's problems."""
     problem = task.drawn[number]
     problem.start()
-    assert task.weights is not None
     batches = search_from(task.weights, problem, rng).batches(task.samples)
     kept = [(actions, evaluation.values) for actions, evaluation in batches]
     actions, values = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     actions, first = np.unique(actions, axis=0, return_index=True)
-    best = np.argsort(values[first], kind="stable")[:KEPT]
-    best = best[np.isfinite(values[first][best])]
-    weight = np.exp(-np.log(values[first][best] / problem.best_value) / SHARPNESS)
+    values = values[first]
+    best = np.argsort(values, kind="stable")[:KEPT]
+    best = best[np.isfinite(values[best])]
+    weight = np.exp(-np.log(values[best] / problem.best_value) / SHARPNESS)
     rows = NestChoices(problem).rows(problem.space.decode(actions[best]))
     rows["problem"] = task.first + number
     return Experts(rows, weight / weight.sum())

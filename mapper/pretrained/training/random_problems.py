@@ -7,18 +7,9 @@ from typing import Any
 
 import numpy as np
 
+import cost_models
 import layers
-from cost_models import (
-    CHAINS,
-    Accelerator,
-    Axis,
-    Chain,
-    ChainLevel,
-    CostModel,
-    Fanout,
-    Widths,
-    load_chip,
-)
+from cost_models import Accelerator, Axis, Chain, ChainLevel, CostModel, Fanout, Widths
 from layers import Layer, LayerKind
 from maestro_env import Problem
 from mapper.pretrained.problem_arrays import OBJECTIVES
@@ -39,9 +30,7 @@ def draw(rng: np.random.Generator, model: CostModel) -> Problem:
     while True:
         layer = _draw_layer(rng)
         if layer.macs <= MAX_MACS and layer.shape not in zoo_shapes():
-            break
-    chip = draw_chip(rng)
-    return Problem(layer, chip, str(rng.choice(OBJECTIVES)), model)
+            return Problem(layer, draw_chip(rng), str(rng.choice(OBJECTIVES)), model)
 
 
 @lru_cache(maxsize=1)
@@ -58,22 +47,20 @@ def _channels(rng: np.random.Generator, low: int, high: int) -> int:
     kind = rng.random()
     if kind < 0.35:
         return max(8, 8 * round(value / 8))
-    if kind < 0.65:
-        return _power_of_two(value)
-    return value
+    return _power_of_two(value) if kind < 0.65 else value
 
 
 def _draw_layer(rng: np.random.Generator) -> Layer:
     kind = rng.random()
     if kind < 0.3:
         return _draw_gemm(rng)
-    taps = int(rng.choice([1, 3, 5, 7, 11], p=[0.4, 0.45, 0.08, 0.05, 0.02]))
-    other = taps if rng.random() < 0.95 else int(rng.integers(1, 6))
-    stride = int(rng.choice([1, 2, 3, 4], p=[0.75, 0.2, 0.02, 0.03]))
-    dilation = int(rng.choice([1, 2, 3], p=[0.95, 0.04, 0.01])) if max(taps, other) > 1 else 1
+    taps = rng.choice([1, 3, 5, 7, 11], p=[0.4, 0.45, 0.08, 0.05, 0.02])
+    other = taps if rng.random() < 0.95 else rng.integers(1, 6)
+    stride = rng.choice([1, 2, 3, 4], p=[0.75, 0.2, 0.02, 0.03])
+    dilation = rng.choice([1, 2, 3], p=[0.95, 0.04, 0.01]) if max(taps, other) > 1 else 1
     out_y = log_uniform(rng, 2, 256)
     out_x = out_y if rng.random() < 0.85 else log_uniform(rng, 1, 256)
-    batch = int(rng.choice([1, 2, 4, 8, 16])) if rng.random() < 0.1 else 1
+    batch = rng.choice([1, 2, 4, 8, 16]) if rng.random() < 0.1 else 1
     rows = (out_y - 1) * stride + dilation * (taps - 1) + 1
     columns = (out_x - 1) * stride + dilation * (other - 1) + 1
     shape: dict[str, Any] = {
@@ -83,7 +70,7 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
     if kind < 0.5:
         return Layer("depthwise", LayerKind.DSCONV, K=1, C=_channels(rng, 8, 2048), **shape)
     if kind < 0.55:
-        shape["groups"] = int(rng.choice([2, 4, 8, 32]))
+        shape["groups"] = rng.choice([2, 4, 8, 32])
         shape |= {dim: _channels(rng, 4, 256) for dim in "KC"}
         return Layer("grouped", LayerKind.NGCONV, **shape)
     first, filters = rng.random() < 0.05, _channels(rng, 8, 2048)
@@ -93,7 +80,7 @@ def _draw_layer(rng: np.random.Generator) -> Layer:
 
 def _draw_gemm(rng: np.random.Generator) -> Layer:
     rows = 1 if rng.random() < 0.15 else _channels(rng, 2, 4096)
-    batch = int(rng.choice([2, 4, 8, 12, 16])) if rng.random() < 0.2 else 1
+    batch = rng.choice([2, 4, 8, 12, 16]) if rng.random() < 0.2 else 1
     return Layer.gemm(
         "gemm", M=rows, N=_channels(rng, 4, 8192), K=_channels(rng, 4, 8192), batch=batch
     )
@@ -112,19 +99,16 @@ def draw_chip(rng: np.random.Generator) -> Accelerator | Chain:
 @lru_cache(maxsize=1)
 def library() -> tuple[Chain, ...]:
     """The chips of the library that are lists of levels: the agents' tests."""
-    found = [load_chip(name) for name in CHAINS]
+    found = [cost_models.load_chip(name) for name in cost_models.CHAINS]
     return tuple(chip for chip in found if isinstance(chip, Chain))
 
 
 def alike(one: Chain, other: Chain) -> bool:
     """Whether two chips have as many levels, and all capacities within a factor of `ALIKE`."""
     mine, yours = ([level.buffer.total_bits for level in c.memories] for c in (one, other))
-    if len(one.inner) != len(other.inner) or len(mine) != len(yours):
-        return False
-    return all(
-        a is b or (a and b and max(a, b) <= ALIKE * min(a, b))
-        for a, b in zip(mine, yours, strict=True)
-    )
+    pairs = zip(mine, yours, strict=False)
+    near = all(a is b or (a and b and max(a, b) <= ALIKE * min(a, b)) for a, b in pairs)
+    return len(one.inner) == len(other.inner) and len(mine) == len(yours) and near
 
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> int:
@@ -149,7 +133,7 @@ def _draw_two_levels(rng: np.random.Generator) -> Accelerator:
         pes = _power_of_two(pes)
     elif kind < 0.7:
         side = max(2, round(np.sqrt(pes)))
-        pes = min(8192, side * max(2, round(side * float(rng.uniform(0.6, 1.6)))))
+        pes = min(8192, side * max(2, round(side * rng.uniform(0.6, 1.6))))
     unlimited = 1.0 if rng.random() < 0.08 else 0.15
     ranges = (32, 16 << 10), (2 << 10, 16 << 20), (4, 1024), (2, 256)
     limits: list[Any] = [_limited(rng, low, high, unlimited) for low, high in ranges]
@@ -166,27 +150,25 @@ def _draw_chain(rng: np.random.Generator) -> Chain:
     """A chip of one to four memories, the last of which feeds MACs."""
     held = _draw_holds(rng)
     size = log_uniform(rng, 16 << 10, 24 << 20)
-    fans = {len(held) - 1, int(rng.integers(0, len(held)))}
+    fans = {len(held) - 1, rng.integers(0, len(held))}
     levels = [ChainLevel(name="DRAM", read_bw=_limited(rng, 16, 2048, 0.4))]
     if rng.random() < 0.05:
         levels.append(ChainLevel(name="Fan", holds=(False,) * 3, fanout=_draw_fanout(rng)))
     for place, holds in enumerate(held):
-        spread = place in fans and rng.random() < 0.85
-        fanout = _draw_fanout(rng) if spread else Fanout()
+        fanout = _draw_fanout(rng) if place in fans and rng.random() < 0.85 else Fanout()
         levels.append(_draw_memory(rng, f"M{place}", holds, size, fanout))
         smaller = size / log_uniform(rng, 2, 512) if fanout.axes else size / rng.uniform(1, 8)
         size = max(4 * sum(holds), round(smaller))
-    return Chain(tuple(levels), widths=WIDTHS[int(rng.integers(len(WIDTHS)))])
+    return Chain(tuple(levels), widths=WIDTHS[rng.integers(len(WIDTHS))])
 
 
 def _draw_holds(rng: np.random.Generator) -> list[tuple[bool, bool, bool]]:
     """What each memory holds, outermost first; every tensor lies somewhere."""
-    count = int(rng.choice([1, 2, 3, 4], p=[0.08, 0.27, 0.35, 0.3]))
+    count = rng.choice([1, 2, 3, 4], p=[0.08, 0.27, 0.35, 0.3])
     while True:
-        kind = rng.random(count)
         held = [
             (True, True, True) if all_of < 0.45 else tuple((rng.random(3) < 0.45).tolist())
-            for all_of in kind
+            for all_of in rng.random(count)
         ]
         if all(map(any, held)) and all(map(any, zip(*held, strict=True))):
             return held
@@ -196,25 +178,23 @@ def _draw_memory(
     rng: np.random.Generator, name: str, holds: tuple[bool, bool, bool], size: int, fanout: Fanout
 ) -> ChainLevel:
     size = _rounded(rng, size, 0.5)
-    own: Any = (None, None, None)
+    own: Any = (None,) * 3
     shared: int | None = size
     if sum(holds) > 1 and rng.random() < 0.25:  # each tensor has a part of its own
         parts = zip(size * rng.dirichlet((2.0, 2.0, 2.0)), holds, strict=True)
         own, shared = tuple(max(4, round(part)) if held else None for part, held in parts), None
     elif rng.random() < 0.05:
         shared = None
-    twice = (bool(rng.random() < 0.5),) * 3
-    read_bw = _limited(rng, 32, 8192, 0.45)
     return ChainLevel(
-        name=name, holds=holds, tensor_bytes=own, shared_bytes=shared, double_buffer=twice,
-        read_bw=read_bw, fanout=fanout,
+        name=name, holds=holds, tensor_bytes=own, shared_bytes=shared, fanout=fanout,
+        double_buffer=(rng.random() < 0.5,) * 3, read_bw=_limited(rng, 32, 8192, 0.45),
     )  # fmt: skip
 
 
 def _draw_fanout(rng: np.random.Generator) -> Fanout:
     axes = []
-    for _ in range(int(rng.choice([1, 2, 3], p=[0.45, 0.45, 0.1]))):
+    for _ in range(rng.choice([1, 2, 3], p=[0.45, 0.45, 0.1])):
         units = _rounded(rng, log_uniform(rng, 2, 256), 0.6)
-        dims = AXES[int(rng.integers(len(AXES)))]
-        axes.append(Axis(units, dims, bool(rng.random() < 0.95), bool(rng.random() < 0.93)))
+        dims = AXES[rng.integers(len(AXES))]
+        axes.append(Axis(units, dims, rng.random() < 0.95, rng.random() < 0.93))
     return Fanout(tuple(axes))

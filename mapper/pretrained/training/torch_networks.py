@@ -38,34 +38,30 @@ def pack(taken: Iterable[Taken]) -> dict[str, Packed]:
     """Decisions by kind, without those in which there was nothing to choose."""
     found: dict[str, list[tuple[NDArray[Any], ...]]] = {}
     for one in taken:
-        parts = found.setdefault(one.decision.kind, [])
-        for context, options, owner, chosen, row in _choices(one):
-            first, begin = (sum(len(part[i]) for part in parts) for i in range(2))
-            parts.append((context, options, owner + first, chosen + begin, row))
-    return {
-        kind: Packed(*(torch.from_numpy(np.concatenate(part)) for part in zip(*parts, strict=True)))
-        for kind, parts in found.items()
-        if parts
-    }
+        found.setdefault(one.decision.kind, []).extend(_choices(one))
+    return {kind: _joined(parts) for kind, parts in found.items() if parts}
+
+
+def _joined(parts: list[tuple[NDArray[Any], ...]]) -> Packed:
+    context, options, count, chosen, row = map(np.concatenate, zip(*parts, strict=True))
+    owner, taken = np.repeat(np.arange(len(count)), count), np.cumsum(count) - count + chosen
+    return Packed(*map(torch.from_numpy, (context, options, owner, taken, row)))
 
 
 def _choices(one: Taken) -> Iterator[tuple[NDArray[Any], ...]]:
-    """The choices of a decision: context, options, owner, taken, row; of an order, place by place.
+    """The choices of a decision: context, options, how many, the one taken, row.
 
-    Of `picks`, columns behind the legal ones say nothing.
+    An order is chosen place by place. Of `picks`, columns behind the legal ones say nothing.
     """
     legal = one.choices["legal"].copy()
-    for place in range(one.picks.shape[1]):
+    for picks in one.picks.T:
         keep = np.flatnonzero(legal.sum(axis=1) > 1)
         if not len(keep):
             return
-        owner, column = np.nonzero(legal[keep])
-        picks = one.picks[keep, place]
-        number = np.cumsum(legal[keep].reshape(-1)).reshape(len(keep), -1) - 1
-        taken = number[np.arange(len(keep)), picks]
-        options = one.choices["features"][keep[owner], column]
-        yield one.context[keep], options, owner, taken, keep
-        legal[keep, picks] = False
+        some, picked = legal[keep], (np.arange(len(keep)), picks[keep])
+        options = one.choices["features"]["every"][keep][some]
+        yield one.context[keep], options, some.sum(axis=1), some.cumsum(axis=1)[picked] - 1, keep
+        legal[keep, picks[keep]] = False
 
 
 def likelihood(weights: dict[str, Tensor], packed: dict[str, Packed], size: int) -> Tensor:

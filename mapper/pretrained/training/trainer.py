@@ -69,9 +69,8 @@ class PolicyTrainer:
             raise FloatingPointError(f"step {self.done}: the loss is {float(loss.detach())}")
         self.optimiser.zero_grad()
         loss.backward()
-        for group in self.optimiser.param_groups:
-            falling = 0.5 * (1 + math.cos(math.pi * (place / plan.steps)))
-            group["lr"] = plan.learning_rate * (0.05 + 0.95 * falling)
+        falling = 0.5 * (1 + math.cos(math.pi * (place / plan.steps)))
+        self.optimiser.param_groups[0]["lr"] = plan.learning_rate * (0.05 + 0.95 * falling)
         torch.nn.utils.clip_grad_norm_(self._tensors.values(), 1.0)
         self.optimiser.step()
 
