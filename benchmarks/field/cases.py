@@ -174,8 +174,9 @@ def proven(case: FieldCase, space: Row) -> Ours:
     """What a proof of a space ends with, or `ga` where bounds do not know it."""
     began = time.process_time()
     chip = case.chip if space else case.own_chip
-    plain = cost_models.load("exact", **PLAIN)
-    problem = Problem(case.layer, chip, case.objective, plain, space)
+    # bounds of lists of levels know no boxes
+    rules = cost_models.load("exact", **PLAIN) if isinstance(chip, Chain) else case.model
+    problem = Problem(case.layer, chip, case.objective, rules, space)
     try:
         proof = prove(problem, boxes=MOST_BOXES)
         mapping, bound = proof.mapping, proof.bound
