@@ -142,8 +142,11 @@ def prove(
 
 def _of_two_levels(problem: Problem, timeout: float | None, max_memory: int) -> ChainMapping | None:
     """The best mapping of the default space of two levels, where a chip is such a one."""
+    space = problem.space
+    if space.axis_dims < 2 or space.only or problem.limits:
+        return None
     chip = two_levels_of(problem.accelerator)
-    if chip is None or problem.limits or problem.space.only:
+    if chip is None:
         return None
     default = Problem(problem.layer, chip, problem.objective.name, problem.cost_model)
     if can_prove(default) is not None:
@@ -154,7 +157,7 @@ def _of_two_levels(problem: Problem, timeout: float | None, max_memory: int) -> 
         return None
     start = without_clusters(chip, found, problem.layer)
     try:
-        (even_problem(problem) if problem.space.uneven else problem).action_of(start)
+        (even_problem(problem) if space.uneven else problem).action_of(start)
     except MapSpaceError:
         return None
     return start
