@@ -57,7 +57,8 @@ class Problem:
         space: A map space of this layer, its options as a dict, the name of one of the paper's
             (:data:`maestro_env.PAPER_SPACES`), or None for the default: a :class:`MapSpace`, or a
             :class:`ChainSpace` where the chip is a list of levels. With ``uneven`` or ``axis_dims``
-            a chip of two levels is taken as its list of levels.
+            a chip of two levels is taken as its list of levels, with ``axis_dims=3`` where nothing
+            is said of that.
         limits: Such as ``{"max_latency_cycles": 1e6}``; a mapping over a limit has the value inf.
         budget: Samples that :meth:`evaluate` may spend; None for no end.
 

@@ -120,9 +120,14 @@ def test_the_library_call_takes_them() -> None:
     assert found.gap is not None
     assert "simba" in str(found)
     assert "GlobalBuffer" in found._repr_html_()
-    two = PRESETS["edge"].to_levels()
-    asked: Any = {"method": "ga", "budget": 200, "space": {"uneven": True}}
-    own, named = (marl_mapper.map("resnet18.5", chip, **asked) for chip in (two, "edge"))
+    asked: dict[Any, Any] = {
+        PRESETS["edge"].to_levels(): {"uneven": True, "axis_dims": 3},
+        "edge": {"uneven": True},
+    }
+    own, named = (
+        marl_mapper.map("resnet18.5", chip, method="ga", budget=200, space=space)
+        for chip, space in asked.items()
+    )
     assert [entry["level"] for entry in own.mapping.to_dict()["levels"]].count("L2") == 3
     assert named.mapping == own.mapping
 
