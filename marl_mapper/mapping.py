@@ -199,9 +199,9 @@ def _question(problem: Problem, how: CheckedOptions) -> Question | None:
     if how.cost_model is problem.cost_model and not hasattr(problem.cost_model, "options"):
         return None
     decisive = how.model_dump(include={"method", "budget", "seed", "patience", "timeout"})
-    return Question.of(
-        problem, {**how.of_method, **decisive, "files": {}, **files_of(how.of_method)}
-    )
+    # where there are none, answers kept by earlier versions say so
+    files: dict[str, Any] = {"files": {}} | files_of(how.of_method)
+    return Question.of(problem, {**how.of_method, **decisive, **files})
 
 
 def _none_found(problem: Problem, result: SearchResult) -> Infeasible:

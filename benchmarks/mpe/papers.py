@@ -63,8 +63,9 @@ def profiles(effort: MpeEffort, places: Places) -> None:
     found = sorted((p for p in every if p), key=lambda p: (p["algorithm"], p["n_agents"]))
     if not found:
         return
-    for path in () if where else draw_profiles(found, places.figures):
-        path.rename(path.with_name(f"mpe-{path.name}"))
+    if not where:
+        for path in draw_profiles(found, places.figures):
+            path.rename(path.with_name(f"mpe-{path.name}"))
     whole, papers = training_shares(found), training_shares(found, interaction=False)
     inside = update_shares(found)
     rows = []
