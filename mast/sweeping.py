@@ -188,7 +188,7 @@ def _finished_keys(store: Path) -> set[str]:
 
 
 def sweep_rows(runs: Sequence[ValueTraining], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """A row for each configuration: its mean return over seeds, the lowest and highest, costs.
+    """A row for each configuration: its mean return over seeds, the lowest and highest, costs, all.
 
     Args:
         runs: The runs.
@@ -209,6 +209,7 @@ def _row(config: MastConfig, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "return": float(np.mean(returns)), "lowest": min(returns), "highest": max(returns),
         "q_gap": median_of(rows, "q_gap"), "weights": rows[0]["weights"],
         "cpu_s": float(np.median([row["train_cpu_s"][-1] for row in rows])),
+        "returns": " ".join(f"{value:.6g}" for value in returns),
     }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Parts by name: those of the package, and files of one's own; what the paper has besides."""
 
 import dataclasses
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import yaml
 
 torch = pytest.importorskip("torch")
 
+from benchmarks.frame import write
+from benchmarks.mast import pairs
 from mast import MastConfig, MastError, MastTrainer
 from mast.buffers.two import FixedShares
 from mast.costs import check_run
@@ -229,9 +232,32 @@ def test_a_sweep_does_each_run_once_and_goes_on(tmp_path, monkeypatch):
     assert "gamma 0.9" in "\n".join(rows)
     table = Path("table.csv").read_text().splitlines()
     assert len(table) == 5
+    dense = table[1].split(",")
+    returns = list(map(float, dense[-1].split()))
+    assert len(returns) == 3
+    assert np.mean(returns) == pytest.approx(float(dense[5]), rel=1e-4)
     assert sweep("--list")[0] == []
     sweep("--collect --csv again.csv")
     assert Path("again.csv").read_text().splitlines() == table
+
+
+def test_sparse_teams_are_paired_with_dense_ones_by_seed(tmp_path):
+    columns = ("task", "arm", "settings", "cpu_s", "returns")
+    rows = [
+        ("tag-3", "mast 0.9", "", "2", "5 7 9"),
+        ("tag-3", "mast 0.9", "hidden 128", "4", "1 1 1"),
+        ("tag-3", "tiny+ 0.9", "", "3", "4 6 8"),
+        ("tag-3", "dense+", "hidden 128", "8", "9 0 8"),
+        ("spread-6", "dense+", "", "8", "9 0 8"),
+    ]
+    write(tmp_path / "sweep.csv", columns, [dict(zip(columns, row, strict=True)) for row in rows])
+    found = list(pairs.rows(Namespace(sweep=tmp_path / "sweep.csv")))
+    assert [(row["settings"], row["rival"]) for row in found] == [
+        ("", "tiny+ 0.9"), ("", "dense+"), ("hidden 128", "dense+"),
+    ]  # fmt: skip
+    assert (found[0]["difference"], found[0]["low"], found[0]["claim"]) == (1.0, 1.0, ">")
+    assert (found[0]["rival's time"], found[1]["claim"]) == (1.5, "")
+    assert found[1]["low"] < found[1]["difference"] < found[1]["high"]
 
 
 def test_the_best_team_and_all_others_are_kept(tmp_path, monkeypatch):
