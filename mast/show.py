@@ -84,17 +84,6 @@ def print_play(rows: Rows) -> None:
     print_rows("Greedy episodes", rows)
 
 
-def print_gaps(rows: Rows) -> None:
-    """Print how far values are above what greedy play earns, a row a task and arm."""
-    columns = [
-        Column("task", keep=11),
-        Column.name("arm"),
-        Column("seeds", keep=5),
-        Column("q_gap", "Q gap [s.d. of rewards]", unit="", keep=10),
-    ]
-    print_rows("Median joint value minus discounted return", rows, "", columns)
-
-
 def print_training(rows: Rows) -> None:
     """Print one row per run."""
     columns = [

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.mast.plan import SEEDS, Cell, Row, runs_table
-from marl_runs import print_rows
+from marl_runs import Column, print_rows
 from mast.comparing import interaction, random_scores, summary
-from mast.show import print_comparison, print_gaps
+from mast.show import print_comparison
 
 TASKS = ("tag-3", "spread-6")
 WHOLE = (("dense+", 0.0), ("mast", 0.95), ("rigl", 0.95), ("dense", 0.0))
@@ -31,11 +31,14 @@ CELLS = [
 ]
 
 
+GAPS = [*map(Column, ("task", "arm", "seeds")), Column("q_gap", "Q gap [s.d. of rewards]", "")]
+
+
 def table(rows: Sequence[Row]) -> Sequence[Row]:
     """Print a row a task and arm, its Q gap, and the interaction of each task."""
     random = random_scores([row["task"] for row in rows])
     found = summary(rows, random, rival=WHOLE_ARM)
-    print_gaps(found)
+    print_rows("Median joint value minus discounted return", found, "", GAPS)
     print_comparison(found, WHOLE_ARM)
     print_rows("\n(MAST - RigL) - (dense+ - dense)", interaction(rows, random, "0.95"))
     return found
