@@ -277,12 +277,6 @@ class PhaseSchedule:
         """
         return sum((work(*key) * count for key, count in _alike(self).items()), zero)
 
-    @property
-    def last_density(self) -> float:
-        """Density at the end of the run."""
-        moments = self.moments()
-        return moments[-1].density if moments else self.first_density
-
 
 @lru_cache(maxsize=32)
 def _alike(schedule: PhaseSchedule) -> Counter[tuple[float, Phase | None, bool]]:

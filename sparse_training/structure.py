@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marl_common import BoolArray, IntArray
-from sparse_training.errors import SparseTrainingError
 
 Unit = Literal["free", "block4"]
 """What is kept or dropped as a whole: a weight, or a block of 4 x 4 weights."""
@@ -59,23 +58,6 @@ class Structure:
         """The structure that keeps everything."""
         rows, columns = unit_grid(shape, unit)
         return cls(shape, unit, np.arange(rows * columns))
-
-    @classmethod
-    def of_mask(cls, mask: BoolArray, unit: Unit = "free") -> Structure:
-        """The structure that keeps exactly the weights of an ``(O, I)`` mask.
-
-        Raises:
-            SparseTrainingError: The mask cuts a block.
-        """
-        rows, columns = mask.shape
-        kept = np.flatnonzero(blocks_of(mask, unit).any(axis=(1, 2)))
-        made = cls((rows, columns), unit, kept)
-        if not np.array_equal(made.mask, mask):
-            raise SparseTrainingError(
-                f"mask of {rows} x {columns} weights keeps parts of blocks; expected whole blocks "
-                "of 4 x 4. Use unit 'free'."
-            )
-        return made
 
     @classmethod
     def of_bits(cls, shape: Shape, unit: Unit, bits: NDArray[np.uint8]) -> Structure:
@@ -156,14 +138,3 @@ class Structure:
             and (self.shape, self.unit) == (other.shape, other.unit)
             and np.array_equal(self.kept, other.kept)
         )
-
-
-def blocks_of(weights: NDArray[np.generic], unit: Unit) -> NDArray[np.generic]:
-    """``(units, h, w)``: an ``(O, I)`` array cut into all of its units, zeros beyond the edges."""
-    rows, columns = unit_grid((weights.shape[0], weights.shape[1]), unit)
-    if unit == "free":
-        return weights.reshape(-1, 1, 1)
-    padded = np.zeros((rows * BLOCK, columns * BLOCK), dtype=weights.dtype)
-    padded[: weights.shape[0], : weights.shape[1]] = weights
-    cut = padded.reshape(rows, BLOCK, columns, BLOCK).swapaxes(1, 2)
-    return cut.reshape(-1, BLOCK, BLOCK)

@@ -13,13 +13,13 @@ from mapper.commands.explore_options import FrontOptions, JudgingOptions, Search
 from mapper.commands.options import OptionError
 from mapper.commands.problem_options import ModelledChip
 from mapper.commands.work_options import RayWork
+from mapper.explore.design_rows import write_rows
 from mapper.explore.traffic_curve import (
     SCHEDULES,
     CurvePoint,
     bounding_chip,
     draw_curve,
     traffic_curve,
-    write_curve,
 )
 from mapper.staying.kept_figures import proven
 from mapper.staying.kept_network import stored_proofs
@@ -86,12 +86,13 @@ def explore_bound(
         except (NetworkStoppedError, KeyboardInterrupt):
             tell(go_on_with())
             raise typer.Exit(1) from None
+    rows = [point.row() for point in points]
     if files.as_json:
-        print_json({"network": network, "points": [point.row() for point in points]})
+        print_json({"network": network, "points": rows})
     else:
         _print(network, points)
     if files.csv is not None:
-        write_curve(files.csv, points)
+        write_rows(files.csv, rows)
         tell(f"wrote {files.csv}")
     if files.plot is not None:
         draw_curve(files.plot, network, points)

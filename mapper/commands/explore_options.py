@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands.options import OptionError, check_word, picture_file
 from mapper.commands.stay_options import StayOptions
 from mapper.results.output import check_writable
-from marl_common import LARGEST_SEED, option
-from marl_runs import print_json, tell
+from marl_common import LARGEST_SEED, option, write_text
+from marl_runs import json_text, print_json, tell
 
 if TYPE_CHECKING:
     from mapper.explore.design_ranges import Value
@@ -225,11 +225,12 @@ class FrontOptions:
     def show(self, done: Exploration) -> None:
         """Print what was found, and write the files."""
         from cost_models import prices_wires
-        from mapper.explore.design_rows import front_table, write_csv
-        from mapper.explore.explore_file import NAME, write_explored
-        from mapper.explore.front_plot import write_plot
-        from mapper.report.explore_page import write_page
+        from mapper.explore.design_rows import all_rows, front_table, write_rows
+        from mapper.explore.explore_file import NAME, explored
+        from mapper.explore.front_plot import front_figure
+        from mapper.report.explore_page import render_page
         from mapper.show.front_table import notes_of, print_exploration
+        from marl_runs import save_figure
 
         if self.as_json:
             priced = prices_wires(done.designs[0].chip)
@@ -240,16 +241,16 @@ class FrontOptions:
         else:
             print_exploration(done)
         if self.csv is not None:
-            write_csv(self.csv, done)
+            write_rows(self.csv, all_rows(done))
         if self.plot is not None:
-            write_plot(self.plot, done)
+            save_figure(front_figure(done), self.plot, beside=False)
         if self.page is not None:
-            write_page(self.page, done, notes_of(done))
+            write_text(self.page, render_page(done, notes_of(done)))
         for path in (self.csv, self.plot, self.page):
             if path is not None:
                 tell(f"wrote {path}")
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
-            write_explored(self.out / NAME, done)
+            write_text(self.out / NAME, json_text(asdict(explored(done))) + "\n")
             page = f"`mapper report {self.out}` draws it on the network's page"
             tell(f"wrote {self.out / NAME}; {page}")

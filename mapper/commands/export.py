@@ -114,7 +114,8 @@ def _export_groups(
         ExportError: No group can be written.
     """
     from mapper.export.export_files import write_files
-    from mapper.export.fused_source import group_files, groups_of_answer
+    from mapper.export.fused_accelforge import fused_files
+    from mapper.export.fused_source import group_nests, groups_of_answer
     from mapper.export.loop_nest import ExportError
 
     if others.count(None) != len(others):
@@ -125,7 +126,7 @@ def _export_groups(
     texts, refused = dict[str, dict[str, str]](), list[str]()
     for source in groups:
         try:
-            texts[f"group_{source.number}"] = group_files(source, pad=form.pad)
+            texts[f"group_{source.number}"] = fused_files(group_nests(source, pad=form.pad))
         except ExportError as error:
             refused.append(str(error))
     if not texts:

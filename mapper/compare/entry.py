@@ -113,11 +113,6 @@ def collect(plan: Plan, store: Store) -> list[ComparedRun]:
     return entries
 
 
-def collect_all(store: Store) -> list[ComparedRun]:
-    """An entry for every search that the store holds."""
-    return [of_stored(run) for run in store.runs(kind=KIND)]
-
-
 def of_stored(run: StoredRun) -> ComparedRun:
     """The entry of a stored search."""
     result: dict[str, Any] = run.result or {}

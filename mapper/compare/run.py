@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mapper.compare.entry import boards, collect, collect_all, optima
+from mapper.compare.entry import boards, collect, of_stored, optima
 from mapper.compare.gap_proofs import library_optima
 from mapper.compare.plan import Plan
 from mapper.compare.summary import TARGET, Summary
+from mapper.search.search_run import KIND
 from marl_runs import Reporter, RunSummary, Store, run_all
 
 
@@ -27,5 +28,5 @@ def summarise(plan: Plan, store: Store, target: float = TARGET) -> list[Summary]
     """The figures of a plan's searches, one summary for each board."""
     entries = collect(plan, store)
     known = library_optima(problem.to_dict() for problem in plan.problems)
-    known |= optima(collect_all(store))
+    known |= optima(map(of_stored, store.runs(kind=KIND)))
     return [Summary(board, found, target, known) for board, found in boards(entries).items()]

@@ -87,11 +87,6 @@ def _fields(design: Design) -> dict[str, Any]:
     return row | swept | {"design": label_of(design.chip)}
 
 
-def write_csv(path: Path, exploration: Exploration) -> None:
-    """Write all rows, whole or not at all."""
-    write_rows(path, all_rows(exploration))
-
-
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows as CSV, whole or not at all; what one of them lacks is left empty."""
     names = list(dict.fromkeys(name for row in rows for name in row))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from mapper.explore.design_ranges import ExploreError
 from mapper.explore.design_rows import COLUMN_OF, all_rows, share_text
 from mapper.explore.design_space import FIELDS, text_of
 from mapper.explore.exploration import Exploration
-from marl_common import read_json, write_text
-from marl_runs import json_text, made_with
+from marl_common import read_json
+from marl_runs import made_with
 
 NAME = "explore.json"
 """What ``mapper explore --out`` writes."""
@@ -75,15 +75,6 @@ def proven_text(row: Mapping[str, Any]) -> str:
     return gap_text(float(row["gap"]))
 
 
-def write_explored(path: Path, exploration: Exploration) -> None:
-    """Write the file, whole or not at all.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    write_text(path, json_text(asdict(explored(exploration))) + "\n")
-
-
 def explored(exploration: Exploration) -> ExploredDesigns:
     """What is kept of an exploration."""
     plan = exploration.plan
@@ -98,7 +89,7 @@ def explored(exploration: Exploration) -> ExploredDesigns:
 
 
 def read_explored(path: Path) -> ExploredDesigns:
-    """Read what :func:`write_explored` wrote.
+    """Read a file that ``mapper explore --out`` wrote.
 
     Raises:
         ExploreError: It is no such file.
@@ -131,8 +122,3 @@ def _check(found: ExploredDesigns) -> None:
             raise ValueError(f"figures of {row}")
     for row in found.front:
         proven_text(row)
-
-
-def explored_in(folder: Path) -> Sequence[ExploredDesigns]:
-    """The explorations whose files are in a folder, or in folders of it."""
-    return [read_explored(path) for path in sorted(folder.rglob(NAME))]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from mapper.explore.design_figures import OBJECTIVES
 from mapper.explore.design_rows import best_point, share_text
 from mapper.explore.exploration import Exploration
-from marl_runs import colour, panel_grid, save_figure
+from marl_runs import colour, panel_grid
 
 PANEL_IN = (5.6, 4.4)
-SCALES = {"area": (1e-6, "mm²"), "energy": (1e-6, "mJ"), "edp": (1e-9, "J·cycles")}
+SCALES = {name: (1.0, unit) for name, unit in OBJECTIVES.items()} | {
+    "area": (1e-6, "mm²"), "energy": (1e-6, "mJ"), "edp": (1e-9, "J·cycles"),
+}  # fmt: skip
 """What pictures show an objective in: a factor, and the unit."""
 
 
@@ -32,7 +33,7 @@ def front_figure(exploration: Exploration) -> Any:
             (rest, {"s": 10, "color": "0.75", "label": "other designs"}),
             (best, {"s": 26, "color": colour(0), "label": "front", "zorder": 3}),
         ):
-            x, y = ([_scaled(f[name], name) for f in figures] for name in (other, first))
+            x, y = ([f[name] * SCALES[name][0] for f in figures] for name in (other, first))
             axis.scatter(x, y, **look)
         axis.set(xscale="log", yscale="log", xlabel=_axis(other), ylabel=_axis(first))
         axis.grid(alpha=0.25, which="both", linewidth=0.5)
@@ -45,15 +46,5 @@ def front_figure(exploration: Exploration) -> Any:
     return figure
 
 
-def write_plot(path: Path, exploration: Exploration) -> None:
-    """Draw it as PNG, SVG or PDF, by the path's ending; whole or not at all."""
-    save_figure(front_figure(exploration), path, beside=False)
-
-
-def _scaled(value: float, name: str) -> float:
-    return value * SCALES.get(name, (1.0, ""))[0]
-
-
 def _axis(name: str) -> str:
-    unit = SCALES[name][1] if name in SCALES else OBJECTIVES[name]
-    return f"{name} [{unit}]"
+    return f"{name} [{SCALES[name][1]}]"

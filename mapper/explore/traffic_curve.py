@@ -15,7 +15,6 @@ from typing import Any
 from cost_models import Accelerator, Chain
 from layers import NetworkGraph
 from mapper.explore.design_ranges import ExploreError
-from mapper.explore.design_rows import write_rows
 from mapper.fusing.fused_network import FusedProblem
 from mapper.staying.kept_network import keep_network
 from mapper.staying.network_optimum import NetworkProblem, RunProofs
@@ -112,11 +111,6 @@ def traffic_curve(
             pass
         points.append(CurvePoint(capacity, least))
     return points
-
-
-def write_curve(path: Path, points: Sequence[CurvePoint]) -> None:
-    """Write a row for each capacity, whole or not at all."""
-    write_rows(path, [point.row() for point in points])
 
 
 def draw_curve(path: Path, network: str, points: Sequence[CurvePoint]) -> None:

@@ -110,16 +110,12 @@ def fused_files(group: FusedNests) -> dict[str, str]:
     Raises:
         ExportError: The chip's memories cannot be said for all layers at once.
     """
+    arch = arch_nodes(group.statement, ChipStores(group.statement))  # PEs are one axis
     return {
-        "arch.yaml": tagged_text({"arch": {"nodes": fused_arch(group)}}),
+        "arch.yaml": tagged_text({"arch": {"nodes": arch}}),
         "workload.yaml": tagged_text({"workload": fused_workload(group)}),
         "mapping.yaml": tagged_text({"mapping": {"nodes": fused_nodes(group)}}),
     }
-
-
-def fused_arch(group: FusedNests) -> list[ToolNode]:
-    """The chip; PEs are one axis, as layers may make clusters of other sizes."""
-    return arch_nodes(group.statement, ChipStores(group.statement))
 
 
 def fused_workload(group: FusedNests) -> ForgeWorkload:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cost_models import Accelerator, Chain
 from layers import LayerKind
-from mapper.export.fused_accelforge import FusedNests, fused_files
+from mapper.export.fused_accelforge import FusedNests
 from mapper.export.loop_nest import ExportError, LoopNest, loop_nest
 from mapper.staying.network_result import FusedStep, NodeResult
 
@@ -81,8 +81,8 @@ def groups_of_steps(chip: Accelerator | Chain, steps: Sequence[NodeResult]) -> l
     return [GroupSource(number, chip, tuple(own)) for number, own in groups]
 
 
-def group_files(source: GroupSource, *, pad: bool = False) -> dict[str, str]:
-    """Texts of a group's files for AccelForge, by name.
+def group_nests(source: GroupSource, *, pad: bool = False) -> FusedNests:
+    """A group as whole factors.
 
     Args:
         source: The group.
@@ -91,11 +91,6 @@ def group_files(source: GroupSource, *, pad: bool = False) -> dict[str, str]:
     Raises:
         ExportError: AccelForge has no words for the group.
     """
-    return fused_files(group_nests(source, pad=pad))
-
-
-def group_nests(source: GroupSource, *, pad: bool = False) -> FusedNests:
-    """A group as whole factors; see :func:`group_files`."""
     _check(source)
     first, last = source.fused[0], source.steps[-1].node.layer
     assert last is not None

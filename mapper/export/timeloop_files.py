@@ -165,7 +165,8 @@ def architecture(nest: LoopNest, stores: ChipStores) -> TimeloopArchitecture:
             continue
         if mesh is not None:
             nodes.append(TimeloopContainer(name=nest.fed[outside.name], spatial=mesh))
-        nodes += _side_by_side([_memory(nest, store) for store in stores.at(loops.level)])
+        beside = [_memory(nest, store) for store in stores.at(loops.level)]
+        nodes += beside if len(beside) < 2 else [TimeloopParallel(nodes=beside)]
     return TimeloopArchitecture(version=0.4, nodes=[*nodes, mac])
 
 
@@ -183,10 +184,6 @@ def _passing(name: str, mesh: TimeloopFanout | None) -> TimeloopMemory:
             "spatial": mesh,
         }
     )
-
-
-def _side_by_side(memories: list[TimeloopMemory]) -> list[TimeloopMemory | TimeloopParallel]:
-    return [*memories] if len(memories) < 2 else [TimeloopParallel(nodes=memories)]
 
 
 def _memory(nest: LoopNest, store: ChipStore) -> TimeloopMemory:

@@ -7,7 +7,6 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from cost_models import prices_wires
@@ -20,7 +19,7 @@ from mapper.explore.explore_file import design_text, explored
 from mapper.explore.hints import wires_line
 from mapper.explore.ranking import rank_text
 from mapper.report.fronts import FrontView
-from marl_common import engineering, write_text
+from marl_common import engineering
 from marl_runs import made_with
 
 
@@ -52,13 +51,14 @@ def render_page(exploration: Exploration, notes: Sequence[str]) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(_text("explore_page.html.j2"))
     made, chip = made_with(), exploration.designs[0].chip
+    data = json.dumps(_data(exploration), separators=(",", ":"))
     return template.render(
         network=exploration.plan.network,
         objectives=", ".join(exploration.plan.objectives),
         style=Markup(_text("style.css")),
         script=Markup(_text("explore_page.js")),
         pictures=FrontView(explored(exploration), {}).numbered,
-        data=Markup(_json(_data(exploration))),
+        data=Markup(data.replace("<", "\\u003c")),  # no name in it ends the script element
         wires=wires_line(chip) if prices_wires(chip) else "",
         notes=list(notes),
         command=made.command,
@@ -66,19 +66,8 @@ def render_page(exploration: Exploration, notes: Sequence[str]) -> str:
     )
 
 
-def write_page(path: Path, exploration: Exploration, notes: Sequence[str]) -> None:
-    """Write the page, whole or not at all."""
-    page = render_page(exploration, notes)
-    write_text(path, page)
-
-
 def _text(name: str) -> str:
     return files("mapper.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _json(data: Any) -> str:
-    """JSON that no name in it ends the script element of."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _data(exploration: Exploration) -> dict[str, Any]:

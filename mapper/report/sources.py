@@ -12,7 +12,7 @@ from typing import Any
 from cost_models import CHAINS, PRESETS, Chain, chip_from
 from mapper.compare.entry import ComparedRun, entries_of
 from mapper.explore.design_ranges import ExploreError
-from mapper.explore.explore_file import ExploredDesigns, explored_in
+from mapper.explore.explore_file import NAME, ExploredDesigns, read_explored
 from mapper.report.errors import ReportError as ReportError
 from mapper.report.networks import NETWORK, NetworkShapes, read_network
 from mapper.search.problem_spec import ProblemSpec, layer_of
@@ -57,7 +57,7 @@ class Source:
             ReportError: One of them is damaged.
         """
         try:
-            return replace(self, explored=tuple(explored_in(folder)))
+            return replace(self, explored=tuple(map(read_explored, sorted(folder.rglob(NAME)))))
         except ExploreError as error:
             raise ReportError(str(error)) from None
 

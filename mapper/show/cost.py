@@ -116,7 +116,7 @@ def print_costs_of_layers(results: Sequence[tuple[str, Mapping[str, Cost]]]) -> 
         results: Names of layers, each with its costs by cost model.
     """
     rows = [
-        {"layer": layer, "cost model": name, "reason": _reason(cost), **_figures(cost)}
+        {"layer": layer, "cost model": name, **_figures(cost)}
         for layer, costs in results
         for name, cost in costs.items()
     ]
@@ -150,12 +150,10 @@ COLUMNS = {
 """Title, unit and `keep` of the figures that a table of layers shows."""
 
 
-def _figures(cost: Cost) -> dict[str, float | None]:
-    return {name: getattr(cost, name) if cost.feasible else None for name in COLUMNS}
-
-
-def _reason(cost: Cost) -> str | None:
-    return None if cost.infeasible is None else cost.infeasible.code.name
+def _figures(cost: Cost) -> dict[str, float | str]:
+    if cost.infeasible is not None:
+        return {"reason": cost.infeasible.code.name}
+    return {name: getattr(cost, name) for name in COLUMNS}
 
 
 def print_infeasible(costs: Mapping[str, Cost]) -> None:

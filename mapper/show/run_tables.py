@@ -29,7 +29,9 @@ def print_runs(rows: Sequence[Mapping[str, Any]]) -> None:
         Column("cpu_s", "CPU", "s", keep=1),
         Column("started", keep=2),
     ]
-    short = [{**row, "started": _minute(row["started"])} for row in rows]
+    short = [  # such as 2026-05-17 09:30, of a time with seconds and zone
+        {**row, "started": row["started"] and row["started"][:16].replace("T", " ")} for row in rows
+    ]
     print_rows(f"{len(rows)} {'run' if len(rows) == 1 else 'runs'}", short, "", columns)
 
 
@@ -47,8 +49,3 @@ def shown_best(run: StoredRun) -> str:
     if isinstance(reward, int | float):
         return f"mean reward {engineering(reward)}"
     return engineering(run.best_value, unit if isinstance(unit, str) else "", digits=4)
-
-
-def _minute(time: str | None) -> str | None:
-    """Such as ``2026-05-17 09:30`` of a time with seconds and zone."""
-    return None if time is None else time[:16].replace("T", " ")

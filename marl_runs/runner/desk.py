@@ -60,7 +60,7 @@ class Planned:
 
 
 class StoreDesk:
-    """See :class:`marl_runs.runner.work.Desk`.
+    """The one place that hands out jobs and takes in events.
 
     A run that another process does is waited for: it is kept when that process finishes it, and
     done here when that process ends without.
@@ -98,12 +98,12 @@ class StoreDesk:
 
     @property
     def stopping(self) -> bool:
-        """See :class:`Desk`."""
+        """Whether the person asked to stop."""
         return bool(self.flag)
 
     @property
     def unsettled(self) -> bool:
-        """See :class:`Desk`."""
+        """Whether there may be a job later: another process does a run, or one must come first."""
         return bool(self._waiting or self._elsewhere or self._again)
 
     def tell_stop(self) -> None:
@@ -111,7 +111,7 @@ class StoreDesk:
         self._reporter.note("Stopping: keeping what was recorded. Press Ctrl-C again to end now.")
 
     def next_job(self) -> Job | None:
-        """See :class:`Desk`."""
+        """A job that nobody else does, or None when there is none now."""
         if self._again:
             job = self._again.popleft()
             self._active[job.run_id] = job
@@ -161,7 +161,7 @@ class StoreDesk:
         return job
 
     def handle(self, job: Job, event: Event) -> bool:
-        """See :class:`Desk`."""
+        """Take in an event of a job; False: the job is void, stop it."""
         if job.run_id not in self._active:
             return False
         try:
@@ -220,7 +220,7 @@ class StoreDesk:
         self._reporter.ended(experiment, ended)
 
     def lost(self, job: Job, reason: str) -> None:
-        """See :class:`Desk`."""
+        """The worker is gone before the job ended: it will be done again."""
         if job.run_id not in self._active:
             return
         if self.stopping:

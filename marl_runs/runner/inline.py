@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from marl_runs.runner.context import Event
-from marl_runs.runner.work import POLL_S, Desk, Job, execute
+from marl_runs.runner.desk import StoreDesk
+from marl_runs.runner.work import POLL_S, Job, execute
 
 
-def run_inline(desk: Desk) -> None:
+def run_inline(desk: StoreDesk) -> None:
     """Do all jobs of the desk here."""
     while not desk.stopping:
         job = desk.next_job()
@@ -20,7 +21,7 @@ def run_inline(desk: Desk) -> None:
             return
 
 
-def _run_one(desk: Desk, job: Job) -> None:
+def _run_one(desk: StoreDesk, job: Job) -> None:
     void = False
 
     def emit(event: Event) -> None:

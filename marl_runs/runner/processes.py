@@ -9,10 +9,13 @@ import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marl_runs.runner.context import Ended
-from marl_runs.runner.work import POLL_S, Desk, Job, execute, one_thread_environment
+from marl_runs.runner.work import POLL_S, Job, execute, one_thread_environment
+
+if TYPE_CHECKING:
+    from marl_runs.runner.desk import StoreDesk
 
 GRACE_S = 15.0
 """How long a worker may take to reach its next sample after a stop before it is ended [s]."""
@@ -28,7 +31,7 @@ class Worker:
     asked_to_stop: float | None = None
 
 
-def run_processes(desk: Desk, workers: int) -> None:
+def run_processes(desk: StoreDesk, workers: int) -> None:
     """Do all jobs of the desk in `workers` processes.
 
     The processes are spawned, not forked (threads of numba and torch do not survive a fork), with
@@ -52,7 +55,7 @@ def run_processes(desk: Desk, workers: int) -> None:
         _close(pool)
 
 
-def _hand_out(desk: Desk, pool: list[Worker], workers: int) -> None:
+def _hand_out(desk: StoreDesk, pool: list[Worker], workers: int) -> None:
     """Give idle workers a job, starting workers as they are needed."""
     while not desk.stopping:
         idle = next((worker for worker in pool if worker.job is None), None)
@@ -81,7 +84,7 @@ def _start() -> Worker:
     return Worker(process, ours)
 
 
-def _take_in(desk: Desk, pool: list[Worker], worker: Worker) -> None:
+def _take_in(desk: StoreDesk, pool: list[Worker], worker: Worker) -> None:
     """Handle one event of a busy worker, or its death."""
     assert worker.job is not None
     try:
@@ -96,7 +99,7 @@ def _take_in(desk: Desk, pool: list[Worker], worker: Worker) -> None:
         _ask_to_stop(worker)
 
 
-def _bury(desk: Desk, pool: list[Worker], worker: Worker) -> None:
+def _bury(desk: StoreDesk, pool: list[Worker], worker: Worker) -> None:
     """A worker is gone: its job goes back to the desk."""
     worker.process.join(timeout=5)
     code = worker.process.exitcode
@@ -113,7 +116,7 @@ def _ask_to_stop(worker: Worker) -> None:
             worker.pipe.send(None)
 
 
-def _stop_slow(desk: Desk, pool: list[Worker]) -> None:
+def _stop_slow(desk: StoreDesk, pool: list[Worker]) -> None:
     """When stopping, tell the workers, and end those that do not come to a sample in time."""
     for worker in pool:
         if worker.job is None:

@@ -6,14 +6,17 @@ import queue
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marl_runs.ray_connection import ray_session
 from marl_runs.runner.context import Ended, Event
-from marl_runs.runner.work import ONE_THREAD, POLL_S, Desk, Job, execute
+from marl_runs.runner.work import ONE_THREAD, POLL_S, Job, execute
+
+if TYPE_CHECKING:
+    from marl_runs.runner.desk import StoreDesk
 
 
-def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
+def run_on_ray(desk: StoreDesk, address: str, workers: int | None = None) -> None:
     """Do all jobs of the desk on a Ray cluster.
 
     Args:
@@ -47,7 +50,7 @@ def run_on_ray(desk: Desk, address: str, workers: int | None = None) -> None:
                 _cancel(ray, desk, active)
 
 
-def _take_in(ray: Any, desk: Desk, generator: Any, job: Job) -> bool:
+def _take_in(ray: Any, desk: StoreDesk, generator: Any, job: Job) -> bool:
     """Handle the next event of a task; False when the task is over."""
     try:
         event: Event = ray.get(next(generator))
@@ -62,7 +65,7 @@ def _take_in(ray: Any, desk: Desk, generator: Any, job: Job) -> bool:
     return valid and not isinstance(event, Ended)
 
 
-def _cancel(ray: Any, desk: Desk, active: dict[Any, Job]) -> None:
+def _cancel(ray: Any, desk: StoreDesk, active: dict[Any, Job]) -> None:
     """End the tasks; what they had sent so far is kept."""
     for generator, job in list(active.items()):
         ray.cancel(generator)

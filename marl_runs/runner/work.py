@@ -1,4 +1,4 @@
-"""Doing one job, in whatever process it lands, and what the workers' owner must offer."""
+"""Doing one job, in whatever process it lands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from marl_runs.json_values import plain
 from marl_runs.runner.context import Context, Ended, Event, StopRun
@@ -50,27 +50,6 @@ class Job:
 
 POLL_S = 0.5
 """How often workers and other processes' runs are looked after [s]."""
-
-
-class Desk(Protocol):
-    """The one place that hands out jobs and takes in events; it alone writes the store."""
-
-    def next_job(self) -> Job | None:
-        """A job that nobody else does, or None when there is none now."""
-
-    @property
-    def unsettled(self) -> bool:
-        """Whether there may be a job later: another process does a run, or one must come first."""
-
-    def handle(self, job: Job, event: Event) -> bool:
-        """Take in an event of a job; False: the job is void, stop it."""
-
-    def lost(self, job: Job, reason: str) -> None:
-        """The worker is gone before the job ended: it will be done again."""
-
-    @property
-    def stopping(self) -> bool:
-        """Whether the person asked to stop."""
 
 
 def execute(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> None:

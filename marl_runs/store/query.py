@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -224,13 +223,6 @@ class Reader:
         query = select(MetricRow.name).where(MetricRow.run_id == run_id).distinct()
         with self._reading() as connection:
             return sorted(connection.scalars(query))
-
-    def size_bytes(self) -> int | None:
-        """Size of an SQLite store's file [B]; None for other databases."""
-        database = self.engine.url.database
-        if self.engine.dialect.name != "sqlite" or not database:
-            return None
-        return os.path.getsize(database)
 
 
 CHUNK_COLUMNS = ("start", "count", "width", "dtype", "actions", "objective")

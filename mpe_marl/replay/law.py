@@ -1,7 +1,6 @@
 """What a sampling law is.
 
-A law draws physical rows; it knows nothing of how transitions are laid out. ``inclusion`` states
-the probability with which one slot of a batch holds each row, and tests hold the draws to it.
+A law draws physical rows; it knows nothing of how transitions are laid out.
 """
 
 from __future__ import annotations
@@ -39,10 +38,6 @@ class SamplingLaw:
         seeded = np.random.Generator(np.random.PCG64(rng.getrandbits(64)))
         drawn: list[int] = self.draw(ring, batch, seeded).tolist()
         return drawn
-
-    def inclusion(self, ring: Ring) -> Float:
-        """``(rows,)`` probability that a slot of the batch holds each row (mean over slots)."""
-        raise NotImplementedError  # every law has its own
 
     def weights(self, ring: Ring, rows: Rows) -> NDArray[np.float32] | None:
         """``(batch,)`` importance weights of drawn rows; None when all are 1."""

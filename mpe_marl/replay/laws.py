@@ -8,7 +8,7 @@ import numpy as np
 
 from marl_common import at_least, check_name
 from mpe_marl.errors import MpeError
-from mpe_marl.replay.law import NEIGHBORS, Float, SamplingLaw
+from mpe_marl.replay.law import NEIGHBORS, SamplingLaw
 from mpe_marl.replay.priorities import Prioritised
 from mpe_marl.replay.ring import Ring, Rows
 
@@ -28,10 +28,6 @@ class Uniform(SamplingLaw):
         if start == 0:
             return [rng.randint(0, newest) for _ in range(batch)]
         return [(start + rng.randint(0, newest)) % rows for _ in range(batch)]
-
-    def inclusion(self, ring: Ring) -> Float:
-        """1 / size for every stored row."""
-        return ring.by_row(np.full(ring.size, 1.0 / ring.size))
 
 
 EDGES = ("short", "drop", "clip")
@@ -110,13 +106,6 @@ class Neighbor(SamplingLaw):
                     indices.append((start + (0 if i < 0 else newest)) % rows)
         return indices[:batch]
 
-    def inclusion(self, ring: Ring) -> Float:
-        """Counts of (centre, offset) pairs that give each row."""
-        margin = self._margin(ring)
-        near = self._near(np.arange(margin, ring.size - margin), ring.size)
-        counts = np.bincount(near, minlength=ring.size)
-        return ring.by_row(counts / counts.sum())
-
 
 class Runs(SamplingLaw):
     """Aligned runs: whole blocks of ``length`` consecutive rows, read as one piece of memory.
@@ -133,31 +122,18 @@ class Runs(SamplingLaw):
     def __init__(self, length: int = 8) -> None:
         self.length = at_least("length", length, 1, MpeError)
 
-    def _blocks(self, ring: Ring) -> Rows:
-        """First rows of the blocks that may be drawn."""
-        starts = np.arange(0, ring.rows - self.length + 1, self.length, dtype=np.int64)
-        age = (starts - ring.start) % ring.rows  # logical position of a block's first row
-        whole = age + self.length <= ring.size
-        if not whole.any():
+    def draw(self, ring: Ring, batch: int, rng: np.random.Generator) -> Rows:
+        """Draw whole blocks; the last one is cut where the batch is full."""
+        first = np.arange(0, ring.rows - self.length + 1, self.length, dtype=np.int64)
+        age = (first - ring.start) % ring.rows  # logical position of a block's first row
+        first = first[age + self.length <= ring.size]
+        if not len(first):
             raise MpeError(
                 f"no block of {self.length} rows is full yet ({ring.size} transitions); "
                 "store more or shorten the runs."
             )
-        return starts[whole]
-
-    def draw(self, ring: Ring, batch: int, rng: np.random.Generator) -> Rows:
-        """Draw whole blocks; the last one is cut where the batch is full."""
-        blocks = self._blocks(ring)
-        count = -(-batch // self.length)
-        starts = blocks[rng.integers(0, len(blocks), count)]
+        starts = first[rng.integers(0, len(first), -(-batch // self.length))]
         return (starts[:, None] + np.arange(self.length)).ravel()[:batch]
-
-    def inclusion(self, ring: Ring) -> Float:
-        """The same for every row of every full block."""
-        rows = (self._blocks(ring)[:, None] + np.arange(self.length)).ravel()
-        p = np.zeros(ring.rows)
-        p[rows] = 1.0 / len(rows)
-        return p
 
 
 class Recent(SamplingLaw):
@@ -187,13 +163,6 @@ class Recent(SamplingLaw):
             rng.random(batch) < self.share, max(0, ring.size - self.newest), 0
         )  # first logical position that each slot may hold
         return ring.physical(rng.integers(oldest, ring.size))
-
-    def inclusion(self, ring: Ring) -> Float:
-        """See the class."""
-        new = min(self.newest, ring.size)
-        chances = np.full(ring.size, (1 - self.share) / ring.size)
-        chances[ring.size - new :] += self.share / new
-        return ring.by_row(chances)
 
 
 _NEIGHBORS = {head + Neighbor(1, edges).name: edges for edges in EDGES for head in ("", "shared-")}

@@ -62,12 +62,6 @@ class Prioritised(SamplingLaw):
         gathers.tree_find(self._tree, mass, rows)
         return rows
 
-    def inclusion(self, ring: Ring) -> Float:
-        """Priority over the sum of priorities."""
-        half = len(self._tree) // 2
-        p: Float = self._tree[half : half + ring.rows] / self._tree[1]
-        return p
-
     def weights(self, ring: Ring, rows: Rows) -> NDArray[np.float32]:
         """Importance weights, the batch's largest being 1."""
         p = self._tree[len(self._tree) // 2 + rows] / self._tree[1]

@@ -66,12 +66,6 @@ class Ring:
         rows[rows >= self.rows] -= self.rows
         return rows
 
-    def by_row(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``(rows,)`` values of logical positions at their rows; 0 where no transition is."""
-        found = np.zeros(self.rows)
-        found[self.physical(np.arange(self.size))] = values
-        return found
-
     def vacant(self) -> Rows:
         """Rows in use that hold no transition now: the spare ones ahead of the cursor."""
         spare = self.rows - self.capacity

@@ -69,21 +69,25 @@ class BatchWorlds:
     Args:
         spec: The world, from :func:`mpe_marl.worlds.make_spec`.
         n_worlds: How many, side by side.
+
+    Attributes:
+        exact_states: ``(W, state_dim)`` float64 states; writing to them moves the entities.
+        t: ``(W,)`` steps of each world's episode.
     """
 
     def __init__(self, spec: AnySpec, n_worlds: int = 1) -> None:
         self.spec: WorldSpec | None = spec if isinstance(spec, WorldSpec) else None
-        self.drawn: AnySpec = spec
         self.n_worlds = at_least("n_worlds", n_worlds, 1, MpeError)
         self.n_agents, self.obs_dim, self.act_dim = spec.n_agents, spec.obs_dim, spec.act_dim
         self.act_dims, self.continuous, self.names = spec.act_dims, spec.continuous, spec.names
         self._may = what_they_have(spec, n_worlds)
         self._rng = np.random.default_rng()
-        self._state, self.t = np.zeros((n_worlds, spec.state_dim)), np.zeros(n_worlds, np.int64)
+        self.exact_states = np.zeros((n_worlds, spec.state_dim))
+        self.t = np.zeros(n_worlds, np.int64)
         agents, flags = (n_worlds, spec.n_agents), np.zeros((2, n_worlds), np.bool_)
         self._obs = np.zeros((*agents, spec.obs_dim), np.float32)
         self._step = Step(self._obs, np.zeros(agents), *flags)
-        tables = WorldTables(self._state, self.t, self._step)
+        tables = WorldTables(self.exact_states, self.t, self._step)
         self._start, self._advance, self._look = rules_of(spec, tables)
         self._shape = (n_worlds, spec.n_agents) + ((spec.act_dim,) if spec.continuous else ())
         self._dtype = np.dtype(np.float32 if spec.continuous else np.int64)
@@ -97,7 +101,7 @@ class BatchWorlds:
     def restart(self, ended: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Start the ended worlds anew; see :class:`BatchEnv`."""
         rows = np.flatnonzero(ended)
-        self._state[rows] = self._start(self._rng, len(rows))
+        self.exact_states[rows] = self._start(self._rng, len(rows))
         self.t[rows] = 0
         return self._observe()
 
@@ -122,7 +126,7 @@ class BatchWorlds:
 
     def states(self) -> NDArray[np.float32]:
         """``(W, state_dim)`` float32 world states."""
-        return self._state.astype(np.float32)
+        return self.exact_states.astype(np.float32)
 
     def available(self) -> NDArray[np.bool_] | None:
         """``(W, N, A)`` the discrete actions that each agent has; None where all have all."""
@@ -130,18 +134,13 @@ class BatchWorlds:
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Where every world stands, for a checkpoint."""
-        return {"state": self._state, "t": self.t, "rng": pack_generator(self._rng)}
+        return {"state": self.exact_states, "t": self.t, "rng": pack_generator(self._rng)}
 
     def load_state_dict(self, tables: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Take back what :meth:`state_dict` gave; returns the observations to act on."""
-        self._state[:], self.t[:] = tables["state"], tables["t"]
+        self.exact_states[:], self.t[:] = tables["state"], tables["t"]
         unpack_generator(self._rng, tables["rng"])
         return self._observe()
-
-    @property
-    def exact_states(self) -> NDArray[np.float64]:
-        """``(W, state_dim)`` float64 states; writing to them moves the entities."""
-        return self._state
 
 
 def what_they_have(spec: AnySpec, n_worlds: int) -> NDArray[np.bool_] | None:

@@ -22,7 +22,7 @@ def test_a_schedule_ends_dense_at_the_operations_that_it_is_named_for(arm):
     total = config.updates(tokens)
     assert updates[1 - float(sparsity[1:])] >= (begin - 0.03) * total
     assert updates[1.0] >= (1 - end) * total
-    assert schedule.last_density == 1.0
+    assert schedule.moments()[-1].density == 1.0
     assert counted_ratio(config, tokens) > 1.8
 
 

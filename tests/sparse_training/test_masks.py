@@ -111,13 +111,12 @@ def test_of_equal_scores_the_first_are_chosen(scores: list[int], count: int) -> 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 11), st.integers(1, 11), st.sampled_from(["free", "block4"]), st.data())
-def test_structures_survive_masks_and_bits(rows, columns, unit, data):
+def test_structures_survive_bits(rows, columns, unit, data):
     whole = Structure.whole((rows, columns), unit)
     kept = np.array(sorted(data.draw(st.sets(st.integers(0, whole.units - 1), min_size=1))))
     structure = Structure((rows, columns), unit, kept)
     again = Structure.of_bits((rows, columns), unit, structure.bits)
     assert again.same_as(structure)
-    assert Structure.of_mask(structure.mask, unit).same_as(structure)
     assert structure.degrees().fan_in.sum() == structure.degrees().fan_out.sum()
     assert structure.weights == structure.mask.sum()
 

@@ -2,6 +2,7 @@ import copy
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 
@@ -60,9 +61,8 @@ def test_keep_gives_back_what_decay_has_left() -> None:
     unit, away = int(kept.units[at]), moments.step - int(kept.gone[at])
     first = kept.first[at].item() * 0.9**away
     structure = layer.structure
-    chosen = structure.mask.copy()
-    chosen.reshape(-1)[unit] = True
-    run.optimizer.move(layer.weight, *layer.set_structure(Structure.of_mask(chosen)))
+    chosen = Structure(structure.shape, "free", np.union1d(structure.kept, [unit]))
+    run.optimizer.move(layer.weight, *layer.set_structure(chosen))
     assert moments.first.reshape(-1)[unit].item() == pytest.approx(first, rel=1e-12)
     assert unit not in moments.remains.units
 
