@@ -57,6 +57,7 @@ class SB3MaestroEnv(VecEnv):
         recount = np.array([seed is not None for seed in self._seeds])
         self._reset_seeds()
         self._reset_options()
+        self._shown = [(0, None)] * self.num_envs
         return self.worlds.reset(recount=recount)
 
     def step_async(self, actions: NDArray[Any]) -> None:
