@@ -154,3 +154,15 @@ def test_sb3_adaptor_shows_no_mapping_after_a_reset() -> None:
     assert "no mapping yet" not in env.env_method("render")[1]
     env.reset()
     assert "no mapping yet" in env.env_method("render")[1]
+
+
+def test_an_episode_of_a_network_maps_all_of_its_layers() -> None:
+    pytest.importorskip("pettingzoo", reason="needs the extra rl")
+    env = maestro_env.parallel_env(layers="mobilenetv2", cost_model=FakeModel())
+    _, infos = env.reset(seed=0)
+    mapped = []
+    while env.agents:
+        mapped.append(infos["agent_0"]["layer"])
+        infos = env.step({name: space.sample() for name, space in env.action_spaces.items()})[-1]
+    assert mapped == list(env._world.group.worlds.layer_names)
+    assert maestro_env.parallel_env(layer=LAYER).episode_length == 16
