@@ -88,6 +88,7 @@ COMMANDS = {
         "marl --option proposals=0": "proposals: got 0",
         "marl --option growth=0.5": "growth: got 0.5",
         "marl --option agent=3": "Did you mean 'agents'",
+        "cma-es --option population=1": "population: got 1, expected at least 2",
     },
     f"{MLP} --cost-model-option": {
         "halo_time=slid": "halo_time: got 'slid', expected one of retain, none",
