@@ -88,6 +88,8 @@ COMMANDS = {
         "marl --option proposals=0": "proposals: got 0",
         "marl --option growth=0.5": "growth: got 0.5",
         "marl --option agent=3": "Did you mean 'agents'",
+        "marl --agents a.yaml --dataset 100": "dataset: agents are 'a.yaml' already",
+        "marl --count-dataset": "count_dataset: there is no dataset",
         "marl --agents 3 --option agents=4": "--option agents: --agents gives it already",
         "auto --gap 0.5 --option gap=0": "--option gap: --gap gives it already",
         "cma-es --option population=1": "population: got 1, expected at least 2",
