@@ -32,6 +32,7 @@ COMMANDS = {
         "compare -l mlp.2 -m ga:population=[": "population",
         "compare -l mlp.2 -m ga:population": "NAME:OPTION=VALUE",
         "compare -l mlp.2 -m ga,ga": "twice",
+        "compare -l mlp.2 -m ga:population=5:population=6": "gives population twice",
         "compare -l mlp.2 -m nowhere.at_all:Mine:size=3": "no module 'nowhere'",
         "compare -l , -m ga": "--layers: got nothing",
         "compare -l mlp.2,mlp.2 -m ga": "twice",
