@@ -10,6 +10,7 @@ from typing import Any
 import baselines
 import cost_models
 from cost_models import Accelerator, load_chip, with_fields
+from maestro_env import Objective
 from mapper.search.problem_spec import ProblemSpec, accelerator_name
 from mapper.search.search_run import SearchRun
 
@@ -99,12 +100,14 @@ def make_plan(
     for name, number in (("--budget", budget), ("--seeds", seeds)):
         if number < 1:
             raise CompareError(f"{name}: got {number}, expected a whole number of at least 1")
+    named = [Objective.parse(objective).name for objective in objectives]
     problems = [
         problem
-        for objective in _distinct("--objectives", objectives)
+        for objective in _distinct("--objectives", named)
         for layer in _distinct("--layers", layers)
         for problem in _problems(layer, objective, (accelerator, sets), cost_model, space or {})
     ]
+    _distinct("--layers", [one.layer_name for one in problems if one.objective == named[0]])
     return Plan(tuple(problems), tuple(_methods(methods)), budget, tuple(range(seeds)))
 
 

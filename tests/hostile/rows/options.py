@@ -36,6 +36,7 @@ COMMANDS = {
         "compare -l mlp.2 -m nowhere.at_all:Mine:size=3": "no module 'nowhere'",
         "compare -l , -m ga": "--layers: got nothing",
         "compare -l mlp.2,mlp.2 -m ga": "twice",
+        "compare -l mlp,mlp.2 -m ga": "--layers: 'mlp.2' is there twice",
         "report nowhere": "is no folder",
         "report --out nowhere/page.html": "does not exist",
         "explain 1 --store nowhere.sqlite": "nowhere.sqlite",
