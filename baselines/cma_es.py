@@ -33,6 +33,9 @@ class CmaEsConfig:
 
     def __post_init__(self) -> None:
         check_fields(self, ("population", "sigma", "growth", "largest", "patience"))
+        for name, least in (("population", 2), ("largest", 2), ("growth", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name}: got {getattr(self, name)!r}, expected at least {least}")
 
 
 class Relaxation:

@@ -83,23 +83,28 @@ def hand_actions(problem: Problem, dataflow: NamedDataflow, required: bool) -> I
     Raises:
         SearcherError: It is required, and the space has no such mapping.
     """
-    space = problem.space
+    try:
+        yield from _largest_first(problem.space, dataflow)
+    except MapSpaceError as error:
+        if required:
+            raise SearcherError(
+                f"searcher 'expert': dataflow {dataflow.name}: {error}; "
+                f"search a space with dataflow={dataflow.name!r}"
+            ) from None
+
+
+def _largest_first(space: MapSpace, dataflow: NamedDataflow) -> Iterator[IntArray]:
+    """The same.
+
+    Raises:
+        MapSpaceError: The space has no such mapping.
+    """
     own = MapSpace(space.layer, space.accelerator, **{**space.options, "dataflow": dataflow.name})
     last = None
     for halving in range(HALVINGS):
         mapping = hand_mapping(own, dataflow, 1 << halving)
         if mapping is None:
             return
-        if mapping == last:
-            continue
+        if mapping != last:
+            yield space.encode(MappingBatch.from_mappings([mapping], space.layer.extents))
         last = mapping
-        batch = MappingBatch.from_mappings([mapping], space.layer.extents)
-        try:
-            yield space.encode(batch)
-        except MapSpaceError as error:
-            if required:
-                raise SearcherError(
-                    f"searcher 'expert': dataflow {dataflow.name}: {error}; "
-                    f"search a space with dataflow={dataflow.name!r}"
-                ) from None
-            return

@@ -57,8 +57,9 @@ listed group of parameters to an agent, `agent_0` and on; without `agents` each 
 own. Every parameter belongs to exactly one agent. All agents act at once, see the same
 observation and get the same reward; each has its own `MultiDiscrete` action space and
 `action_mask`. `state()` is the observation and the last joint action, scaled to [0, 1]. `layers=`
-instead of `layer=` maps a network. `numeric_info=True` leaves numbers alone in the infos, for
-libraries that make tensors of them, as TorchRL's `PettingZooWrapper` does.
+instead of `layer=` maps a network, all of its layers in an episode (`episode_length=None`).
+`numeric_info=True` leaves numbers alone in the infos, for libraries that make tensors of them, as
+TorchRL's `PettingZooWrapper` does.
 
 `maestro_env.AgentWorlds(batched, agents)` is the batched form for learners, numpy in and numpy
 out: `reset()` gives observations `(B, 4)`; `step` takes actions `(B, P)`, or each agent's own,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from maestro_env.action_space import ActionError, action_array
 from maestro_env.batched_problem import BatchedProblem
+from maestro_env.build import steps_of
 from maestro_env.checks import EnvError, EpisodeGate
 from maestro_env.info import reset_info, step_info
 from maestro_env.masks import Masks
@@ -132,17 +133,17 @@ class AgentWorld:
     Args:
         worlds: A single world.
         agents: See :class:`AgentWorlds`.
-        episode_length: Steps after which an episode is truncated.
+        episode_length: Steps after which an episode is truncated; None for 16, or all layers.
 
     Attributes:
         shown: The last mapping: its layer's place in the sequence, and its action.
     """
 
     def __init__(
-        self, worlds: BatchedProblem, agents: Assignment | None, episode_length: int
+        self, worlds: BatchedProblem, agents: Assignment | None, episode_length: int | None
     ) -> None:
         self.group = AgentWorlds(worlds, agents)
-        self.episode_length = episode_length
+        self.episode_length = steps_of(episode_length, worlds)
         self.names = self.group.names
         self.observation_spaces = {name: self.group.observation_space() for name in self.names}
         self.action_spaces = self.group.action_spaces()

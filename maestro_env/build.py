@@ -10,7 +10,7 @@ from cost_models import Accelerator, Chain, CostModel
 from layers import Layer, distinct
 from maestro_env.action_space import ActionSpace
 from maestro_env.batched_problem import BatchedProblem
-from maestro_env.checks import ArgumentError, EnvError, check_choice
+from maestro_env.checks import ArgumentError, EnvError, check_choice, check_length
 from maestro_env.map_space import checked_options
 from maestro_env.problem import Problem
 from maestro_env.rewards import Reward
@@ -135,6 +135,17 @@ def any_worlds(num_worlds: int, **arguments: Any) -> BatchedProblem:
     if "layers" in arguments:
         return network_worlds(num_worlds, **arguments)
     return layer_worlds(num_worlds, **arguments)
+
+
+def steps_of(length: Any, worlds: BatchedProblem) -> int:
+    """Steps of an episode: those that are given, or a pass over the layers of a network.
+
+    Raises:
+        EnvError: It is neither None nor a whole number above 0.
+    """
+    if length is None:
+        return len(worlds.problems) if len(worlds.problems) > 1 else EPISODE_LENGTH
+    return check_length(length)
 
 
 def _one_layer(layer: Any) -> Layer:

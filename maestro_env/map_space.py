@@ -133,10 +133,11 @@ class MapSpace(ActionSpace):
     @property
     def options(self) -> dict[str, Any]:
         """The options as plain values, as the class takes them."""
+        searched = "".join(d for d in self.parallel if d not in self._unsearched)
         options: dict[str, Any] = {
             "tiles": self.tiles,
             "filters": self.filters,
-            "parallel": "".join(d for d in self.parallel if d not in self._unsearched),
+            "parallel": searched if set(searched) & set(self.moving) else self.parallel,
             "orders": self.orders,
             "co_search": list(self.co_search),
             "only": {name: list(choices) for name, choices in self.only.items()},

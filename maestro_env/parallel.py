@@ -11,13 +11,8 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from maestro_env.agents import AgentWorld, Assignment
-from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.checks import (
-    EnvError,
-    check_length,
-    check_options,
-    check_seed,
-)
+from maestro_env.build import any_worlds
+from maestro_env.checks import EnvError, check_options, check_seed
 from maestro_env.render import RENDER_MODES, checked_mode, render
 from marl_common import brief
 
@@ -33,13 +28,13 @@ class MaestroParallelEnv(ParallelEnv):
 
     Args:
         agents: The parameter names of each agent, as lists; None for one agent a parameter.
-        episode_length: Steps of an episode.
+        episode_length: Steps of an episode; None for 16, or all layers of a network.
         render_mode: ``"ansi"``, ``"rgb_array"`` or None.
         numeric_info: Whether infos are plain numbers, the same keys at every step: ``samples`` and
             ``value`` (inf where there is none). Libraries that make tensors of infos, such as
             TorchRL's ``PettingZooWrapper``, need that.
         arguments: The other arguments of ``MaestroEnv``, or with ``layers`` those of
-            ``MaestroEnvNetwork``; or ``problem=`` an existing problem.
+            ``MaestroEnvNetwork`` but for ``order``; or ``problem=`` an existing problem.
 
     Raises:
         EnvError: The assignment does not give every parameter to exactly one agent.
@@ -55,17 +50,17 @@ class MaestroParallelEnv(ParallelEnv):
     def __init__(
         self,
         agents: Assignment | None = None,
-        episode_length: int = EPISODE_LENGTH,
+        episode_length: int | None = None,
         render_mode: str | None = None,
         numeric_info: bool = False,
         **arguments: Any,
     ) -> None:
         self.render_mode = checked_mode(render_mode)
-        self.episode_length = check_length(episode_length)
         if not isinstance(numeric_info, bool):
             raise EnvError(f"numeric_info: got {brief(numeric_info)}, expected True or False")
         self.numeric_info = numeric_info
-        self._world = AgentWorld(any_worlds(1, **arguments), agents, self.episode_length)
+        self._world = AgentWorld(any_worlds(1, **arguments), agents, episode_length)
+        self.episode_length = self._world.episode_length
         self.possible_agents = list(self._world.names)
         self.agents = list(self.possible_agents)
         self.observation_spaces: dict[str, Box] = self._world.observation_spaces

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from cost_models import CostBatch
 from maestro_env import kernel
-from maestro_env.bounds import figure_bounds
 from maestro_env.checks import EnvError, check_choice
 from maestro_env.problem import Problem
 from marl_common import brief, contiguous
@@ -66,9 +65,7 @@ class Rewards:
             )
         self.reward, self.raw = reward, raw
         self.infeasible_reward = float(infeasible_reward)
-        bounds = figure_bounds(
-            problem.cost_model, problem.layer, problem.accelerator, _pes(problem)
-        )
+        bounds = problem.figure_bounds
         self._low = np.array([bounds.get(figure, 1.0) for figure in OBSERVED])
         if reference is None and reward != "inverse":
             reference = _reference(problem)
@@ -102,12 +99,6 @@ class Rewards:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _pes(problem: Problem) -> int | None:
-    """The fewest PEs a mapping may use, where the search chooses them."""
-    last = problem.space.parameters[-1]
-    return int(last.choices[0]) if last.kind == "num_pes" else None
 
 
 def _reference(problem: Problem) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from maestro_env.agents import AgentWorld
-from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.checks import EnvError, check_length
+from maestro_env.build import any_worlds
+from maestro_env.checks import EnvError
 from marl_common import brief
 
 
@@ -26,8 +26,9 @@ class RLlibMaestroEnv(MultiAgentEnv):
             raise EnvError(f"config: got {brief(config)}, expected a dict of arguments, or None")
         arguments = dict(config or {})
         agents = arguments.pop("agents", None)
-        self.episode_length = check_length(arguments.pop("episode_length", EPISODE_LENGTH))
-        self._world = AgentWorld(any_worlds(1, **arguments), agents, self.episode_length)
+        length = arguments.pop("episode_length", None)
+        self._world = AgentWorld(any_worlds(1, **arguments), agents, length)
+        self.episode_length = self._world.episode_length
         self.possible_agents = list(self._world.names)
         self.agents = list(self._world.names)
         self.observation_spaces = self._world.observation_spaces

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from maestro_env.action_space import action_array
-from maestro_env.build import EPISODE_LENGTH, any_worlds
-from maestro_env.checks import EpisodeGate, check_length
+from maestro_env.build import any_worlds, steps_of
+from maestro_env.checks import EpisodeGate
 from maestro_env.masks import flat
 from maestro_env.render import checked_mode, render
 
@@ -26,23 +26,23 @@ class SB3MaestroEnv(VecEnv):
 
     Args:
         num_envs: How many worlds.
-        episode_length: Steps of an episode.
+        episode_length: Steps of an episode; None for 16, or all layers of a network.
         render_mode: ``"ansi"``, ``"rgb_array"`` or None.
         arguments: The other arguments of ``MaestroEnv``, or with ``layers`` those of
-            ``MaestroEnvNetwork``; or ``problem=`` an existing problem, whose budget then ends the
-            training with ``BudgetExhausted``.
+            ``MaestroEnvNetwork`` but for ``order``; or ``problem=`` an existing problem, whose
+            budget then ends the training with ``BudgetExhausted``.
     """
 
     def __init__(
         self,
         num_envs: int = 1,
-        episode_length: int = EPISODE_LENGTH,
+        episode_length: int | None = None,
         render_mode: str | None = None,
         **arguments: Any,
     ) -> None:
         self.render_mode = checked_mode(render_mode)
-        self.episode_length = check_length(episode_length)
         self.worlds = any_worlds(num_envs, **arguments)
+        self.episode_length = steps_of(episode_length, self.worlds)
         self._actions: NDArray[Any] = np.zeros((num_envs, len(self.worlds.nvec)), dtype=np.int64)
         self._returns = np.zeros(num_envs)
         self._shown: list[tuple[int, Any]] = [(0, None)] * num_envs
@@ -57,6 +57,7 @@ class SB3MaestroEnv(VecEnv):
         recount = np.array([seed is not None for seed in self._seeds])
         self._reset_seeds()
         self._reset_options()
+        self._shown = [(0, None)] * self.num_envs
         return self.worlds.reset(recount=recount)
 
     def step_async(self, actions: NDArray[Any]) -> None:

@@ -95,7 +95,6 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
         seeds = self._seeds(seed)
         infos = VectorInfo(self.num_envs)
         self._reset_rows(rows, [seeds[i] for i in rows], infos)
-        self._mapped[rows] = False
         self._begun[rows] = True
         return self._observations.copy(), infos.infos()
 
@@ -209,7 +208,7 @@ class VectorWorldEnv(VectorEnv):  # type: ignore[type-arg]  # any observation an
                 self._generators[world], _ = seeding.np_random(seed)
         recount = np.array([seed is not None for seed in seeds], dtype=np.bool_)
         self._observations[rows] = self.worlds.reset(rows, self._routes(rows), recount)
-        self._ended_worlds[rows] = False
+        self._ended_worlds[rows] = self._mapped[rows] = False
         self._put_common(infos, rows)
 
     def _step_rows(self, rows: Rows, actions: NDArray[Any], infos: VectorInfo) -> Any:

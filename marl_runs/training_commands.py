@@ -58,7 +58,8 @@ class StoreOptions:
         with Store.open(self.store) as opened:
             summary = run_all(runs, opened, workers=self.workers)
             stored = [run for key in summary.keys for run in opened.runs(key=key)[:1]]
-        return stored, not (summary.failed or summary.interrupted)
+        finished = [run for run in stored if run.status is RunStatus.FINISHED]
+        return stored, len(finished) == len(runs)
 
 
 @dataclass(frozen=True)

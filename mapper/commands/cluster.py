@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.commands import completion
-from mapper.commands.options import LayerOption, ObjectiveOption, OptionError, check_word
+from mapper.commands.options import (
+    LayerOption,
+    ObjectiveOption,
+    OptionError,
+    check_word,
+    leave_out,
+)
 from mapper.commands.problem_options import NamedChip, NamedModel, WholeSpace
 from mapper.results.output import check_writable
-from marl_common import LARGEST_SEED, option, takes_records
-from marl_runs import Column, print_rows, save_figure, say, tell
+from marl_common import LARGEST_SEED, brief, option, takes_records
+from marl_runs import Column, plain, print_rows, save_figure, say, tell
 
 if TYPE_CHECKING:
     from maestro_env import Problem
@@ -152,18 +158,31 @@ def _data(problem: Problem, dataset: Path | None, sampling: SampleOptions) -> Da
     from mapper.clustering.dataset import Dataset, collect
 
     if dataset is not None:
-        data, asked = Dataset.load(dataset), problem.describe()
-        for part in ("layer", "objective", "cost_model"):
-            if data.source.get(part, asked[part]) != asked[part]:
-                raise OptionError(
-                    f"--dataset {dataset}: its {part} is {data.source[part]!r}, expected "
-                    f"{asked[part]!r}"
-                )
+        beside = replace(sampling, top=SampleOptions.top) != SampleOptions()
+        leave_out({"--policy, --samples and --seed": beside}, f"--dataset {dataset}: has samples")
+        data = Dataset.load(dataset)
+        for part, asked in plain(problem.describe()).items():
+            _check_same(dataset, part, data.source.get(part, asked), asked)
         return data
     policy, samples = sampling.policy, sampling.samples
     tell(f"Exploring {problem.layer.name} with {policy}: {samples:,} samples")
     data = collect(problem, policy, samples, sampling.seed)
     return data.choosing(problem.space.nvec > 1)
+
+
+def _check_same(dataset: Path, part: str, its: Any, asked: Any) -> None:
+    """Check that a dataset is of the problem that is asked for.
+
+    Raises:
+        OptionError: This part of the two differs, in what both tell of it.
+    """
+    if isinstance(its, dict) and isinstance(asked, dict) and its.keys() & asked.keys():
+        for name in sorted(its.keys() & asked.keys()):  # other versions have fields besides
+            _check_same(dataset, f"{part}.{name}", its[name], asked[name])
+    elif its != asked:
+        raise OptionError(
+            f"--dataset {dataset}: its {part} is {brief(its)}, expected {brief(asked)}"
+        )
 
 
 def _tree(data: Dataset, top: float, options: TreeOptions) -> tuple[Correlation, ClusterTree]:

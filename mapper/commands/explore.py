@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Container, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -76,7 +77,9 @@ def explore(
 
     plan = _plan(network, designs, chip.model(), judging)
     priced = _wires_priced(judging.wires, plan)
-    space = DesignSpace(chip.chip(), designs.values(), priced)
+    values = designs.values()
+    _check_not_set(chip.sets, values)
+    space = DesignSpace(chip.chip(), values, priced)
     plan = _with_stay(plan, space, judging)
     way = designs.way(space)
     files.check()
@@ -93,6 +96,18 @@ def explore(
     except NoDesignError as error:
         tell(str(error))
         raise typer.Exit(1) from None
+
+
+def _check_not_set(sets: Sequence[str], swept: Container[str]) -> None:
+    """Check that no field is swept that ``--set`` gives.
+
+    Raises:
+        OptionError: One is.
+    """
+    for path in (text.partition("=")[0].strip() for text in sets):
+        short = (field for field, paths in cost_models.SHORT_PATHS.items() if path in paths)
+        if any(name in swept for name in (path, *short, *cost_models.SHORT_PATHS.get(path, ()))):
+            raise OptionError(f"--set {path}: a range sweeps it, too; give one of them")
 
 
 def _plan(

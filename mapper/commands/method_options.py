@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mapper.commands import completion
-from mapper.commands.options import MOST_SAMPLES, OptionError, pairs_of
+from mapper.commands.options import MOST_SAMPLES, OptionError, pairs_of, with_pairs
 from marl_common import option
 from marl_runs import check_ray_address
 
@@ -72,7 +72,7 @@ class MethodOptions:
             sampled = {"dataset": self.dataset or 0, "count_dataset": self.count_dataset}
             options |= self._of_marl(sampled)
         method = chosen_method(self.method, has_agents=bool(options) or carries)
-        return method, options | self._begun_by(method) | given
+        return method, with_pairs(options | self._begun_by(method), given)
 
     def _of_marl(self, options: dict[str, Any]) -> dict[str, Any]:
         """Options that only the method marl takes.

@@ -225,6 +225,18 @@ def space_of(
     return options | {"dataflow": dataflow_named(dataflow).name}
 
 
+def with_pairs(words: Mapping[str, Any], pairs: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a method that have a word of their own, and those of ``--option``.
+
+    Raises:
+        OptionError: One is given both ways; a word that is False is not given.
+    """
+    for name in (name for name in pairs if words.get(name, False) is not False):
+        flag = "--" + name.replace("_", "-")
+        raise OptionError(f"--option {name}: {flag} gives it already; give it once")
+    return {**words, **pairs}
+
+
 def cost_model_with(cost_model: str, given: Sequence[str] | None) -> str:
     """A cost model's name with further options, as ``NAME:OPTION=VALUE:...``.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import baselines
-from mapper.commands.options import OptionError, check_file
+from mapper.commands.options import OptionError, check_file, with_pairs
 from marl_common import option
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def budget_and_options(
         return BUDGET if budget is None else budget, options
     reason = baselines.can_prove(problem.build())
     if reason is None:
-        return FIRST_VALUE if budget is None else budget, {**_of_proof(proof), **options}
+        return FIRST_VALUE if budget is None else budget, with_pairs(_of_proof(proof), options)
     if method == "auto":
         seconds = {"seconds": proof.timeout} if proof.timeout else {}
         if budget is None:

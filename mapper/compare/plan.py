@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import baselines
 import cost_models
 from cost_models import Accelerator, load_chip, with_fields
+from maestro_env import Objective
 from mapper.search.problem_spec import ProblemSpec, accelerator_name
 from mapper.search.search_run import SearchRun
 
@@ -98,12 +100,14 @@ def make_plan(
     for name, number in (("--budget", budget), ("--seeds", seeds)):
         if number < 1:
             raise CompareError(f"{name}: got {number}, expected a whole number of at least 1")
+    named = [Objective.parse(objective).name for objective in objectives]
     problems = [
         problem
-        for objective in _distinct("--objectives", objectives)
+        for objective in _distinct("--objectives", named)
         for layer in _distinct("--layers", layers)
         for problem in _problems(layer, objective, (accelerator, sets), cost_model, space or {})
     ]
+    _distinct("--layers", [one.layer_name for one in problems if one.objective == named[0]])
     return Plan(tuple(problems), tuple(_methods(methods)), budget, tuple(range(seeds)))
 
 
@@ -177,12 +181,17 @@ def method_of(text: str) -> tuple[str, dict[str, Any]]:
     """Name and options of a method: ``ga:population=50``, or ``mypackage.search:Mine:size=3``.
 
     Raises:
-        CompareError: An option has another form.
+        CompareError: An option has another form, or comes twice.
     """
     name, *rest = text.split(":")
     if rest and "=" not in rest[0] and name not in baselines.names():
         name = f"{name}:{rest.pop(0)}"
-    return name, dict(_option(text, pair) for pair in rest)
+    options = dict[str, Any]()
+    for key, value in (_option(text, pair) for pair in rest):
+        if key in options:
+            raise CompareError(f"--methods: {text!r} gives {key} twice; give it once")
+        options[key] = value
+    return name, options
 
 
 def _option(method: str, pair: str) -> tuple[str, Any]:
@@ -194,6 +203,10 @@ def _option(method: str, pair: str) -> tuple[str, Any]:
             f"--methods: got {method!r}, expected NAME:OPTION=VALUE:OPTION=VALUE, or "
             "module:Class:OPTION=VALUE"
         )
+    key = key.replace("-", "_")
+    for number in (int, float):  # YAML takes 1e-3 for text
+        with suppress(ValueError):
+            return key, number(value)
     try:
         return key, yaml.safe_load(value)
     except yaml.YAMLError:

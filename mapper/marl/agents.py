@@ -22,19 +22,27 @@ def assigned(
     """The agents of a problem: grouped from a dataset of its own, or as :func:`resolve` has them.
 
     Args:
-        agents: See :func:`resolve`; a dataset is only taken for ``"auto"``.
+        agents: See :func:`resolve`; a dataset is only taken for ``"auto"`` or a number.
         problem: What will be searched.
         dataset: Random samples to take first; 0 takes none.
         count_dataset: Whether those samples count against the problem's budget.
         seed: Seed of the dataset.
     """
-    if not dataset or agents not in ("auto", None):
+    number = number_of(agents)
+    if not dataset or (number is None and agents != "auto"):
         return resolve(agents, problem)
     data = collect(problem, "random", dataset, seed)
     if count_dataset:
         problem.evaluate(data.actions)
     data = data.choosing(problem.space.nvec > 1)
-    return cluster(correlate(data.best(), data.names, data.categorical)).assign()
+    return cluster(correlate(data.best(), data.names, data.categorical)).assign(number)
+
+
+def number_of(agents: str | int | Assignment) -> int | None:
+    """The number of agents, also as text; None where they are said otherwise."""
+    if isinstance(agents, str) and agents.strip().isdecimal():
+        return int(agents)
+    return agents if isinstance(agents, int) and not isinstance(agents, bool) else None
 
 
 def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
@@ -49,8 +57,8 @@ def resolve(agents: str | int | Assignment, problem: Problem) -> Assignment:
         SearcherError: The value is none of these.
     """
     names = choosing(problem)
-    if isinstance(agents, str) and agents.strip().isdecimal():
-        agents = int(agents)
+    number = number_of(agents)
+    agents = agents if number is None else number
     if isinstance(agents, Assignment):
         return agents.fit(names)
     if isinstance(agents, bool) or not isinstance(agents, int | str):

@@ -7,6 +7,7 @@ from typing import Any
 
 from baselines import check_positive, check_shares
 from mapper.clustering.assignment import Assignment
+from marl_common import brief
 
 LEARNERS = ("batched", "rllib")
 MODES = ("search", "paper")
@@ -41,6 +42,21 @@ def check_numbers(config: Any) -> None:
     for name in NOT_NEGATIVE:
         if name in known and known[name] < 0:
             raise ValueError(f"{name}: got {known[name]!r}, expected at least 0")
+
+
+def check_dataset(config: Any) -> None:
+    """Check that agents are made of a dataset where there is one.
+
+    Raises:
+        ValueError: Agents are given already, or what is to be counted is not there.
+    """
+    if config.dataset and config.agents != "auto" and not str(config.agents).strip().isdecimal():
+        raise ValueError(
+            f"dataset: agents are {brief(config.agents)} already; expected auto or a number of "
+            "them, or no dataset"
+        )
+    if config.count_dataset and not config.dataset:
+        raise ValueError("count_dataset: there is no dataset to count; give dataset, too")
 
 
 @dataclass(frozen=True)
@@ -156,6 +172,7 @@ class MarlConfig:
     def __post_init__(self) -> None:
         self._check_mode()
         check_numbers(self)
+        check_dataset(self)
         if not 0.0 <= self.discount <= 1.0:
             raise ValueError(f"discount: got {self.discount!r}, expected 0 to 1")
         if self.discount and self.mode != "paper":

@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, fields
 
 from baselines import SearcherError
 from mapper.clustering.assignment import Assignment
-from mapper.marl.config import MODES, MarlConfig, check_numbers
+from mapper.marl.config import MODES, MarlConfig, check_dataset, check_numbers
 
 REWARDS = ("improvement", "relative")
 
@@ -51,6 +51,7 @@ class RllibConfig:
 
     def __post_init__(self) -> None:
         check_numbers(self)
+        check_dataset(self)
         if self.mode not in MODES:
             raise ValueError(f"mode: got {self.mode!r}, expected {' or '.join(MODES)}")
         if self.mode == "paper" and self.reward != REWARDS[0]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import baselines
 from cost_models import CHAINS, PRESETS, Chain, chip_from
 from mapper.compare.entry import ComparedRun, entries_of
 from mapper.explore.design_ranges import ExploreError
@@ -16,7 +17,7 @@ from mapper.explore.explore_file import NAME, ExploredDesigns, read_explored
 from mapper.report.errors import ReportError as ReportError
 from mapper.report.networks import NETWORK, NetworkShapes, read_network
 from mapper.search.problem_spec import ProblemSpec, layer_of
-from mapper.search.search_run import KIND
+from mapper.search.search_run import FILES, KIND
 from marl_common import brief, read_json, read_yaml
 from marl_runs import RunStatus, Store, StoredRun
 
@@ -151,7 +152,7 @@ def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> St
         name=f"{data['method']} on {layer.name}",
         seed=data["seed"],
         budget=data["budget"],
-        spec={"problem": spec.to_dict(), "method": data["method"], "label": data["method"]},
+        spec={"problem": spec.to_dict(), "method": data["method"], "label": _label(data)},
         status=RunStatus.INTERRUPTED if data["interrupted"] else RunStatus.FINISHED,
         error=None,
         result={
@@ -173,6 +174,18 @@ def _as_run(data: dict[str, Any], mapping: dict[str, Any], written: float) -> St
         owner="",
         heartbeat=written,
     )
+
+
+def _label(data: dict[str, Any]) -> str:
+    """The method with its options that are not the defaults, as a store calls it."""
+    method, given = str(data["method"]), data.get("method_options", {})
+    try:  # of no class that a file names: that would run its module
+        usual = asdict(baselines.load(method).config) if method in baselines.names() else {}
+    except (ImportError, baselines.SearcherError):  # its extra is missing
+        usual = {}
+    kept = [name for name in usual if name not in FILES and not name.startswith("checkpoint")]
+    own = [name for name in kept if given.get(name, usual[name]) != usual[name]]
+    return ":".join([method, *(f"{name}={given[name]}" for name in own)])
 
 
 def chip_name(chip: Any) -> str:

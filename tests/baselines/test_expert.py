@@ -89,3 +89,11 @@ def test_a_chip_that_holds_no_tile_has_no_hand_mapping() -> None:
     space = MapSpace(layers.parse("vgg16.4"), chip, dataflow="ws")
     assert hand_mapping(space, dataflow_named("ws")) is None
     assert np.isinf(baselines.load("expert").search(Problem("vgg16.4", chip), 9, 0).best_value)
+
+
+def test_dataflows_that_a_narrowed_space_lacks_are_left_out() -> None:
+    problem = Problem("vgg16.4", "edge", space={"only": {"outer_parallel": ["K"]}})
+    result = baselines.load("expert").search(problem, 100, 0)
+    assert result.mapping.parallel[0] == "K"
+    with pytest.raises(SearcherError, match=r"shidiannao: .*with dataflow"):
+        baselines.load("expert", dataflow="shidiannao").search(problem, 100, 0)

@@ -144,3 +144,25 @@ def test_sb3_adaptor_equals_the_vector_environment() -> None:
                 assert np.array_equal(info["terminal_observation"], expected[4]["final_obs"][world])
                 assert info["episode"]["l"] == 3
     assert ours.env_method("action_masks")[0].shape == (other.single_action_space.nvec.sum(),)
+
+
+def test_sb3_adaptor_shows_no_mapping_after_a_reset() -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+    env = maestro_env.sb3_vec_env(2, layer=LAYER, cost_model=FakeModel(), render_mode="ansi")
+    env.reset()
+    env.step(np.zeros((2, len(env.worlds.nvec)), np.int64))
+    assert "no mapping yet" not in env.env_method("render")[1]
+    env.reset()
+    assert "no mapping yet" in env.env_method("render")[1]
+
+
+def test_an_episode_of_a_network_maps_all_of_its_layers() -> None:
+    pytest.importorskip("pettingzoo", reason="needs the extra rl")
+    env = maestro_env.parallel_env(layers="mobilenetv2", cost_model=FakeModel())
+    _, infos = env.reset(seed=0)
+    mapped = []
+    while env.agents:
+        mapped.append(infos["agent_0"]["layer"])
+        infos = env.step({name: space.sample() for name, space in env.action_spaces.items()})[-1]
+    assert mapped == list(env._world.group.worlds.layer_names)
+    assert maestro_env.parallel_env(layer=LAYER).episode_length == 16

@@ -64,6 +64,13 @@ def test_observations_are_logarithms_above_the_bound() -> None:
     assert ((observations >= 0) & (observations <= 1)).all()
 
 
+def test_bounds_are_those_of_the_space_where_tensors_bypass_a_level() -> None:
+    made = Problem(LAYER, "edge", "energy", space={"full": True})
+    evaluation, observations, rewards = answers(made, Rewards(made, "log"))
+    feasible = evaluation.feasible
+    np.testing.assert_allclose(observations[feasible, 2], 1 - rewards[feasible], rtol=1e-5)
+
+
 def test_infeasible_reward() -> None:
     made = problem(l1_elements=30)
     evaluation, _, rewards = answers(made, Rewards(made, infeasible_reward=-2.5))

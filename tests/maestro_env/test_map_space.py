@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import layers
 from cost_models import Accelerator, Mapping, MappingBatch
 from layers import DIMS, Layer
 from maestro_env import MapSpace, MapSpaceError
@@ -223,3 +224,10 @@ def test_narrowed_orders_decode_by_name() -> None:
     mappings = space.decode(space.sample(60, 0))
     assert {m.orders[0] for m in mappings} == {"NGXYKCRS", "NGCKXYSR"}
     assert same(space.decode(space.encode(mappings)), mappings)
+
+
+def test_a_space_that_spreads_absent_dimensions_alone_is_made_again_from_its_options() -> None:
+    depthwise = layers.parse("mobilenetv2.1")
+    for layer, parallel in ((LAYERS[0], "NG"), (depthwise, "KG")):
+        space = MapSpace(layer, EDGE, parallel=parallel)
+        assert MapSpace(layer, EDGE, **space.options).parameters == space.parameters

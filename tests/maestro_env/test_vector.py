@@ -23,14 +23,15 @@ def arguments(name: str) -> dict[str, Any]:
     return {"cost_model": FakeModel(400), "objective": "latency", **CASES[name]}
 
 
-def pair(name: str, mode: str, count: int = 3):
-    native = gymnasium.make_vec(name, num_envs=count, autoreset_mode=mode, **arguments(name))
+def pair(name: str, mode: str, count: int = 3, **more: Any):
+    given = arguments(name) | more
+    native = gymnasium.make_vec(name, num_envs=count, autoreset_mode=mode, **given)
     singles = gymnasium.make_vec(
         name,
         num_envs=count,
         vectorization_mode="sync",
         vector_kwargs={"autoreset_mode": mode},
-        **arguments(name),
+        **given,
     )
     return native, singles
 
@@ -139,3 +140,16 @@ def test_render_gives_a_frame_a_world() -> None:
     native.step(native.action_space.sample())
     for frame, layer in zip(native.render(), layers, strict=True):
         assert frame.startswith(layer)
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_frames_are_those_of_single_environments_across_resets(mode: str) -> None:
+    both = pair("MaestroEnv-v0", mode, 2, render_mode="ansi")
+    both[0].action_space.seed(0)
+    for envs in both:
+        envs.reset(seed=0)
+    for _ in range(5):
+        actions = both[0].action_space.sample()
+        for envs in both:
+            envs.step(actions)
+        assert both[0].render() == both[1].render()

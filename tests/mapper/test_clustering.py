@@ -196,6 +196,10 @@ def test_the_command_writes_an_assignment_that_search_takes(tmp_path):
     assert "400 samples" in printed(f"{again} mobilenetv2.7")
     assert "its objective is 'edp'" in refused(f"{again} mobilenetv2.7 -o latency")
     assert "its layer is" in refused(f"{again} mlp.2")
+    assert "its accelerator.l1_bytes is 512" in refused(f"{again} mobilenetv2.7 -a cloud")
+    assert "its accelerator is" in refused(f"{again} mobilenetv2.7 -a simba")
+    assert "its space.tiles is" in refused(f"{again} mobilenetv2.7 --space tiles=divisors")
+    assert "leave --policy, --samples and --seed out" in refused(f"{again} mlp.2 --seed 1")
     assert "expected one of them" in refused(f"{words} --agents 3 --threshold 1")
 
 

@@ -75,6 +75,17 @@ def test_an_exhaustive_search_with_a_large_budget_proves_the_optimum(tmp_path):
         assert all(verdict.holds for verdict in validate(store))
 
 
+def test_options_of_methods_are_read_as_those_of_a_search():
+    (method,) = make_plan(["mlp.2"], ["edp"], ["ga:unit-tiles=5e-1:population=50"]).methods
+    assert method.options == {"unit_tiles": 0.5, "population": 50}
+
+
+def test_area_has_its_rules_however_the_product_is_written():
+    plans = [make_plan(["mlp.2"], [words], ["ga"]) for words in ("latency*area", "latency * area")]
+    assert plans[0] == plans[1]
+    assert plans[0].problems[0].limits
+
+
 def test_the_preferred_method_is_the_reference_even_if_it_is_not_the_best(summary):
     marl = [entry(case, "marl", 0, 400.0) for case in (ONE, TWO)]
     assert Summary(BOARD, [*summary.entries, *marl]).reference == "marl"

@@ -17,6 +17,7 @@ import layers
 from cost_models import Accelerator
 from maestro_env import Problem
 from mapper.commands.search_network import FILES
+from mapper.marl.agents import assigned
 from mapper.results.output import folder_names
 from mapper.search.carry import POLICIES, POLICY
 from mapper.search.network_runs import plan_network, results, shapes, totals
@@ -252,3 +253,10 @@ def test_the_dataset_counts_against_the_budget_only_if_asked(counted, left):
     searcher = baselines.load("marl", dataset=200, count_dataset=counted)
     assert searcher.search(problem, 300, 0).samples == 300
     assert sum(n for n in batches if n != 200) == left
+
+
+def test_so_many_agents_as_asked_are_clustered_from_the_dataset():
+    problem = Problem("mobilenetv2.7", "edge", "edp")
+    found = assigned(3, problem, 200, count_dataset=True, seed=0)
+    assert len(found) == 3
+    assert problem.samples == 200

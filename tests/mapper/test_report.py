@@ -101,6 +101,14 @@ def test_a_folder_of_search_results(folder, tmp_path):
     assert len(from_folder(folder).runs) == 4
 
 
+def test_results_of_a_method_with_other_options_are_no_seeds_of_one(tmp_path):
+    words = "search -l mlp.2 --method ga --budget 20 --no-proof --option population="
+    for size in (150, 20):
+        printed(f"{words}{size} --out {tmp_path}/{size}")
+    labels = [entry.method for entry in from_folder(tmp_path).entries]
+    assert labels == ["ga", "ga:population=20"]
+
+
 def test_a_network_in_its_folder_counts_once(tmp_path):
     """Its searches are in the folder's store, and each has a manifest."""
     code, _, err = said(f"{SEARCH} --out {tmp_path}")

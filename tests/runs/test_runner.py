@@ -19,10 +19,12 @@ from marl_runs import (
     LineReporter,
     RayConnectionError,
     RunStatus,
+    RunSummary,
     SilentReporter,
     StopFlag,
     Store,
     StoreFault,
+    StoreOptions,
     catch_interrupt,
     choose_reporter,
     run_all,
@@ -306,3 +308,15 @@ def test_a_hang_up_that_is_ignored_stays_ignored():
     with catch_interrupt(flag, lambda: None):
         os.kill(os.getpid(), signal.SIGHUP)
     assert not flag
+
+
+def test_what_another_process_still_does_is_not_complete(tmp_path, monkeypatch):
+    def stopped(runs, _store, workers):
+        return RunSummary(busy=["walk"] * workers, keys=[run.identity().key for run in runs])
+
+    monkeypatch.setattr("marl_runs.runner.runner.run_all", stopped)
+    with Store.open(tmp_path / "runs.db") as other:
+        other.claim(Walk(0).identity())
+        stored, complete = StoreOptions(str(tmp_path / "runs.db")).done([Walk(0)])
+    assert [run.status for run in stored] == [RunStatus.RUNNING]
+    assert not complete

@@ -22,6 +22,7 @@ COMMANDS = {
         "": "no range is given.*--pes 64..1024",
         "--pes 1024..64": "give 64..1024",
         "--pes 65..100": "holds no power of two",
+        "--l2 16k,32k --set levels.L2.bytes=64k": "--set levels.L2.bytes: a range sweeps it, too",
         "--pes 16 -o edp": "--objectives: got 'edp'",
         "--pes 16 -o area,power": "mappings are chosen for these",
         "--pes 16 --draw nsga": "Did you mean 'nsga2'",
