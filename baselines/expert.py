@@ -94,7 +94,7 @@ def hand_actions(problem: Problem, dataflow: NamedDataflow, required: bool) -> I
 
 
 def _largest_first(space: MapSpace, dataflow: NamedDataflow) -> Iterator[IntArray]:
-    """The same.
+    """The dataflow's mappings with the largest tiles that fit, then with less and less of buffers.
 
     Raises:
         MapSpaceError: The space has no such mapping.

@@ -57,6 +57,7 @@ from .reading import parse_yaml as parse_yaml
 from .reading import read_json as read_json
 from .reading import read_text as read_text
 from .reading import read_yaml as read_yaml
+from .reading import value_of as value_of
 from .reading import yaml_loader as yaml_loader
 from .record_options import AsJson as AsJson
 from .record_options import Given as Given

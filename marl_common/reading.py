@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,19 @@ def yaml_loader() -> Any:
 
     Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: node.value)
     return Loader("")
+
+
+def value_of(text: str) -> Any:
+    """What the value of an option stands for: a number, or what YAML reads, or else the text."""
+    import yaml
+
+    for number in (int, float):  # YAML takes 1e-3 for text
+        with suppress(ValueError):
+            return number(text)
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
 
 
 def read_json(path: str | Path, error: type[ValueError], what: str = "a JSON file") -> Any:

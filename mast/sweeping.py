@@ -188,7 +188,7 @@ def _finished_keys(store: Path) -> set[str]:
 
 
 def sweep_rows(runs: Sequence[ValueTraining], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """A row for each configuration: its mean return over seeds, the lowest and highest, costs, all.
+    """A row for each configuration: mean, lowest and highest return, costs, all returns.
 
     Args:
         runs: The runs.

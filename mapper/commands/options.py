@@ -12,7 +12,7 @@ import typer
 import cost_models
 from mapper.commands import completion
 from mapper.results.output import check_writable
-from marl_common import LARGEST_SEED, suggest
+from marl_common import LARGEST_SEED, suggest, value_of
 
 if TYPE_CHECKING:
     from cost_models import Accelerator, Chain
@@ -284,22 +284,8 @@ def pairs_of(
             )
         if name in pairs:
             raise OptionError(f"{flag}: {name} is given twice; give it once")
-        pairs[name] = _value(value)
+        pairs[name] = value_of(value)
     return pairs
-
-
-def _value(text: str) -> Any:
-    import yaml
-
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text
 
 
 def cores() -> int:

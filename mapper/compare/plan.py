@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from cost_models import Accelerator, load_chip, with_fields
 from maestro_env import Objective
 from mapper.search.problem_spec import ProblemSpec, accelerator_name
 from mapper.search.search_run import SearchRun
+from marl_common import value_of
 
 AREA_LATENCY = 4.0
 """A search for area may be this much slower than the fastest the accelerator could be."""
@@ -195,22 +195,13 @@ def method_of(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _option(method: str, pair: str) -> tuple[str, Any]:
-    import yaml
-
     key, equals, value = pair.partition("=")
     if not equals:
         raise CompareError(
             f"--methods: got {method!r}, expected NAME:OPTION=VALUE:OPTION=VALUE, or "
             "module:Class:OPTION=VALUE"
         )
-    key = key.replace("-", "_")
-    for number in (int, float):  # YAML takes 1e-3 for text
-        with suppress(ValueError):
-            return key, number(value)
-    try:
-        return key, yaml.safe_load(value)
-    except yaml.YAMLError:
-        return key, value  # plain text: the searcher says what it expects
+    return key.replace("-", "_"), value_of(value)
 
 
 def _distinct(option: str, values: Sequence[str]) -> Sequence[str]:
