@@ -54,8 +54,14 @@ def see_parallel(seen: Seen, choice: ChoiceRow) -> None:
 
 
 @part
-def see_units(seen: Seen, choice: ChoiceRow) -> None:
-    """Features of a spread's units, and whether fewer would not do as well."""
+def see_units(seen: Seen, least: bool, choice: ChoiceRow) -> None:
+    """Features of units of a spread, and whether fewer would not do and memories hold their tiles.
+
+    Args:
+        seen: The work space.
+        least: Whether no fewer are legal; then they are, even where their tiles do not fit.
+        choice: The units.
+    """
     problem, state, out = address(seen.problem), address(seen.state), address(choice.features.units)
     s, size = seen.step.number, choice.value
     most, dim = problem.most[s], state.parallel[s]
@@ -92,6 +98,27 @@ def see_units(seen: Seen, choice: ChoiceRow) -> None:
     out.work = size / float(most) * busy
     out.all = size == most
     choice.legal = size == most or (size <= n and up(n, up(n, size)) == size)
+    if dim >= 0:
+        worst = fill_units(seen, dim, size)
+        own = seen.fills[seen.level]
+        out.fill = min(own, 2.0)
+        out.fill_log = max(size_log(own), -3.0) if own > 0 else 0.0
+        out.worst_fill = min(worst, 2.0)
+        choice.legal = choice.legal and (worst <= 1.0 or least)
+
+
+@part
+def fill_units(seen: Seen, d: int, size: int) -> float:
+    """The worst share that memories outside of a spread fill, of its least tiles for such units."""
+    level, worst = seen.level, 0.0
+    before = seen.units[level][d]
+    seen.units[level][d] = before * size
+    set_boxes(seen, d, level, 0)
+    fill_sizes(seen, level)
+    seen.units[level][d] = before
+    for i in range(level, seen.problem.memories):
+        worst = max(worst, seen.fills[i])
+    return worst
 
 
 @part
@@ -107,7 +134,7 @@ def see_tile(seen: Seen, least: bool, choice: ChoiceRow) -> bool:
         Whether it fits; where it does not, no larger one will.
     """
     problem, out = address(seen.problem), address(choice.features.tile)
-    level, d, worst = seen.level, seen.step.dim, 0.0
+    level, d, worst = seen.level, seen.dim, 0.0
     inside = seen.box[level - 1][d] if level > 0 else 1
     if choice.value < inside:
         return True

@@ -15,6 +15,10 @@ KINDS = ("parallel", "units", "tile", "order")
 PARALLEL, UNITS, TILE, ORDER = range(len(KINDS))
 FIRST_TILE = 2 * SPREADS
 """Place of the first decision on a tile."""
+TURNED = (3, 2, 1, 0, 5, 4, 7, 6)
+"""A memory's tiles in another order: X Y C K S R G N. What comes first takes what it likes of the
+memory, so that draws in both orders differ more. A dimension's place is the same function.
+"""
 CLUSTER_SIZE = FIRST_TILE - 2
 """Place of the decision on the units of the second spread; on a chip of L2 and L1, of a cluster."""
 

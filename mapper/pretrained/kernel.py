@@ -6,7 +6,7 @@ import math
 
 from mapper.pretrained.choice_features import see_loop, see_parallel, see_tile, see_units
 from mapper.pretrained.decisions import FIRST_TILE, ORDER, SPREADS, TILE, UNITS
-from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, size_log, up
+from mapper.pretrained.nest_sizes import fill_nest, fill_sizes, log_of, place_of, size_log, up
 from mapper.pretrained.seen_records import (
     CHOICE_FEATURES,
     LEVEL_FEATURES,
@@ -37,7 +37,7 @@ def see_rows(
     Args:
         works: ``(1,)`` work space, whose `step` says what is decided.
         problems: ``(M,)``.
-        values: ``(M, options)`` what choices of the decision stand for.
+        values: ``(DECISIONS, M, options)`` what choices stand for.
         states: ``(rows,)``.
         members: ``(groups,)`` the rows that observe.
         contexts: ``(groups,)``, zeros.
@@ -50,7 +50,9 @@ def see_rows(
         seen.problem = problems[seen.state.problem]
         seen.first = row * step.width
         seen.level = step.number if step.kind >= TILE else seen.problem.below[step.number]
-        if seen.problem.counts[step.place] > 1:  # something to choose
+        seen.dim = place_of(seen, step.dim) if step.kind == TILE else step.dim
+        seen.place = step.place + seen.dim - step.dim
+        if seen.problem.counts[seen.place] > 1:  # something to choose
             fill_nest(seen, step.place - FIRST_TILE)
             fill_sizes(seen, 0)
             see_context(seen, address(contexts[row]))
@@ -70,7 +72,7 @@ def see_context(seen: Seen, context: ContextRow) -> None:
     for d in range(D):
         see_dim(seen, level, d, address(context.dims[d]))
     if step.kind == TILE:
-        context.tiled[step.dim] = 1.0
+        context.tiled[seen.dim] = 1.0
     own = address(context.own)
     own.inside = level / 4.0
     own.outside = (problem.memories - 1 - level) / 4.0
@@ -117,6 +119,7 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     out.pieces = log_of(seen, up(n, box * seen.outside[level][d]))
     out.below = log_of(seen, seen.units[level - 1][d]) if level > 0 else 0.0
     out.clusters = log_of(seen, seen.scale[d])
+    out.open = level * D + place_of(seen, d) >= seen.step.place - FIRST_TILE
     for s in range(SPREADS):
         if seen.state.parallel[s] == d:
             out.spreads += 0.5
@@ -129,14 +132,15 @@ def see_choices(seen: Seen, values: IntArray, choices: ChoiceRow) -> None:
     Where no dimension of a spread may be had, or none of its units, all are legal.
     """
     step, found, fits = address(seen.step), 0, True
-    count = seen.problem.counts[step.place]
+    count = seen.problem.counts[seen.place]
+    held = (seen.place * step.problems + seen.state.problem) * step.options
     for c in range(count):
         choice = address(choices[seen.first + c])
-        choice.value = values[seen.state.problem * step.options + c]
+        choice.value = values[held + c]
         if step.kind == ORDER:
             see_loop(seen, choice)
         elif step.kind == UNITS:
-            see_units(seen, choice)
+            see_units(seen, found == 0, choice)
         elif step.kind == TILE:
             fits = fits and see_tile(seen, found == 0, choice)
         else:
@@ -220,7 +224,8 @@ def take_rows(works: Seen, states: StateRow, draws: DrawRow, choices: ChoiceRow)
             if not choice.legal:
                 continue
             if step.kind == TILE:
-                state.tile[step.number][step.dim] = choice.value
+                seen.state.turned = state.turned
+                state.tile[step.number][place_of(seen, step.dim)] = choice.value
             elif step.kind == UNITS:
                 state.units[step.number] = choice.value
             else:

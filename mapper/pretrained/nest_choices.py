@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cost_models import ChainBatch, MappingBatch
 from layers import DIMS
 from maestro_env import Problem
-from mapper.pretrained.decisions import DECISIONS, SPREADS, Decision
+from mapper.pretrained.decisions import DECISIONS, SPREADS, TURNED, Decision
 from mapper.pretrained.seen_records import StateRow
 from marl_common import IntArray
 
@@ -83,7 +83,7 @@ class NestChoices:
         row["parallel"], row["units"], row["order"] = -1, 1, np.arange(len(DIMS))
         for decision, held in zip(DECISIONS, self.choices, strict=True):
             if decision.kind != "order" and held and (len(held) == 1 or decision.kind == "tile"):
-                part_of(decision, row[None])[:] = held[0]
+                row[decision.kind][index_of(decision, row[None])[1:]] = held[0]
         return row
 
     def mappings(self, rows: NDArray[Any]) -> Mappings:
@@ -124,7 +124,9 @@ def _placed(found: IntArray, places: list[int], count: int, others: Any) -> NDAr
     return array
 
 
-def part_of(decision: Decision, rows: NDArray[Any]) -> IntArray:
-    """What a decision chooses in each row: ``(B,)``, of an order ``(B, D)``; no copy."""
-    found: IntArray = rows[decision.kind][:, decision.number]
-    return found[:, decision.dim] if decision.kind == "tile" else found
+def index_of(decision: Decision, rows: NDArray[Any]) -> tuple[Any, ...]:
+    """Index of what a decision chooses in the rows' field of its kind; of an order `D` numbers."""
+    everyone = np.arange(len(rows)), decision.number
+    if decision.kind != "tile":
+        return everyone
+    return *everyone, np.where(rows["turned"], TURNED[decision.dim], decision.dim)

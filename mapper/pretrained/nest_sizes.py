@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mapper.pretrained.decisions import CLUSTER_SIZE, SPREADS, UNITS
+from mapper.pretrained.decisions import CLUSTER_SIZE, SPREADS, TURNED, UNITS
 from mapper.pretrained.seen_records import INPUT, LOGS, TENSORS, D, R, S, Seen, Y
 from marl_common import address, part
 
@@ -25,6 +25,12 @@ def log_of(seen: Seen, number: int) -> float:
 def up(number: int, size: int) -> int:
     """How many parts of `size` cover `number`."""
     return (number + size - 1) // size
+
+
+@part
+def place_of(seen: Seen, d: int) -> int:
+    """When a dimension's tile of a memory is chosen; also the dimension that is then."""
+    return int(TURNED[d]) if seen.state.turned else d
 
 
 @part
@@ -68,7 +74,7 @@ def set_boxes(seen: Seen, d: int, first: int, chosen: int) -> None:
     for i in range(first, seen.problem.memories):
         if state.tile[i][d] > 0:
             box = state.tile[i][d] * seen.scale[d] if i == 1 else state.tile[i][d]
-            if i * D + d >= chosen:
+            if i * D + place_of(seen, d) >= chosen:
                 box = max(box, (seen.box[i - 1][d] if i > 0 else 1) * seen.units[i][d])
             seen.box[i][d] = min(box, seen.problem.extents[d])
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.pretrained.decisions import DECISIONS, KINDS, Decision
-from mapper.pretrained.nest_choices import part_of
+from mapper.pretrained.decisions import DECISIONS, FIRST_TILE, KINDS, LEVELS, TURNED, Decision
+from mapper.pretrained.nest_choices import index_of
 from mapper.pretrained.network import Weights, scores
 from mapper.pretrained.problem_arrays import ProblemArrays
 from mapper.pretrained.seen_records import CONTEXT_FEATURES, ChoiceRow, ContextRow, D, DrawRow
-from marl_common import Float32Array, IntArray
+from marl_common import BoolArray, Float32Array, IntArray
 
 Rows = NDArray[Any]
 """``(B,)`` records `seen_records.StateRow`."""
@@ -46,6 +46,7 @@ def propose(
     which: IntArray,
     rng: np.random.Generator,
     temperature: Float32Array | float = 1.0,
+    turned: BoolArray | bool = False,
 ) -> Rows:
     """Let the agents choose mappings.
 
@@ -56,6 +57,7 @@ def propose(
         rng: Randomness.
         temperature: ``(DECISIONS, B)`` of each row's draw at each decision, or one of all; 0
             takes the likeliest choice.
+        turned: ``(B,)`` whether a row's tiles are chosen in the order of `TURNED`, or of all.
 
     Returns:
         ``(B,)`` records `seen_records.StateRow`.
@@ -63,10 +65,11 @@ def propose(
     from mapper.pretrained.kernel import group_rows, take_rows
 
     rows: Rows = arrays.begins[which]
+    rows["turned"] = turned
     count = len(which)
     warm = np.full((len(DECISIONS), count), temperature, np.float32)
     draws = np.zeros(count, DrawRow)
-    draws["chose"] = which
+    draws["chose"] = 2 * which + rows["turned"]
     groups = group_rows(draws, count)
     for decision, width in _open(arrays, which):
         members = draws["first"][:groups].copy()
@@ -104,13 +107,14 @@ def observe(
 
     place, kind, *where = decision
     count, options = len(members), arrays.values.shape[2]
-    arrays.work["step"][0] = (place, KINDS.index(kind), *where, count, len(rows), width, options)
+    sizes = count, len(rows), width, options, len(arrays.rows)
+    arrays.work["step"][0] = (place, KINDS.index(kind), *where, *sizes)
     context: Float32Array = np.zeros((count, CONTEXT_FEATURES), np.float32)
     contexts = np.ndarray(count, ContextRow, context)  # in the same memory
     # NumPy itself takes long to allocate records whose fields overlap
     memory = np.zeros(count * width * ChoiceRow.itemsize, np.uint8)
     choices: NDArray[Any] = np.ndarray((count, width), ChoiceRow, memory)
-    see_rows(arrays.work, arrays.rows, arrays.values[place], rows, members, contexts, choices)
+    see_rows(arrays.work, arrays.rows, arrays.values, rows, members, contexts, choices)
     return context, choices
 
 
@@ -125,10 +129,12 @@ def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
     """
     which, found = given["problem"], []
     rows, everyone = arrays.begins[which], np.arange(len(given))
+    rows["turned"] = given["turned"]
     for decision, width in _open(arrays, which):
         context, choices = observe(decision, arrays, rows, everyone, width)
         values, legal = choices["value"], choices["legal"]
-        part = part_of(decision, given)
+        chosen = index_of(decision, given)
+        part = given[decision.kind][chosen]
         if decision.kind == "order":
             place = np.take_along_axis(np.argsort(part, axis=1), values, axis=1)
             picks = np.argsort(np.where(legal, place, D), axis=1, kind="stable")
@@ -136,7 +142,7 @@ def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
             match = legal & (values == part[:, None])
             picks = match.argmax(axis=1)[:, None]
             legal &= match.any(axis=1)[:, None]
-        part_of(decision, rows)[:] = part
+        rows[decision.kind][chosen] = part
         found.append(Taken(decision, context, choices, picks))
     return found
 
@@ -144,4 +150,6 @@ def replay(arrays: ProblemArrays, given: Rows) -> list[Taken]:
 def _open(arrays: ProblemArrays, which: IntArray) -> list[tuple[Decision, int]]:
     """Decisions in which a problem has something to choose, and how many choices there are."""
     most = arrays.rows["counts"][np.unique(which)].max(axis=0)
+    tiles = most[FIRST_TILE:][: LEVELS * D].reshape(LEVELS, D)
+    np.maximum(tiles, tiles[:, list(TURNED)], out=tiles)  # in either order
     return [(decision, n) for decision, n in zip(DECISIONS, most.tolist(), strict=True) if n > 1]

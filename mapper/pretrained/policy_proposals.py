@@ -37,12 +37,15 @@ def search_from(weights: Weights, problem: Problem, rng: np.random.Generator) ->
 def proposed(
     weights: Weights, arrays: ProblemArrays, numbers: IntArray, rng: np.random.Generator
 ) -> list[Mappings]:
-    """A mapping for each number of a draw and each of some problems, none of which is priced."""
+    """A mapping for each number of a draw and each of some problems, none of which is priced.
+
+    Half of the draws, of odd and of even numbers, choose tiles in the order of `TURNED`.
+    """
     found, step = [], max(1, AT_ONCE // len(numbers))
     for low in range(0, len(arrays.nests), step):
         some = np.arange(low, min(low + step, len(arrays.nests)))
         which, draw = np.repeat(some, len(numbers)), np.tile(numbers, len(some))
-        rows = propose(weights, arrays, which, rng, temperatures(draw))
+        rows = propose(weights, arrays, which, rng, temperatures(draw), draw % 4 > 1)
         found += [arrays.nests[problem].mappings(rows[which == problem]) for problem in some]
     return found
 

@@ -49,20 +49,23 @@ ProblemRow: Any = record_type(
 - `features` of the problem, and of each memory in `levels`, as the agents see them.
 """
 StateRow: Any = record_type(
-    ("i8", "problem"), ("i8", "parallel units", SPREADS), ("i8", "tile order", (LEVELS, D))
+    ("i8", "problem turned"), ("i8", "parallel units", SPREADS), ("i8", "tile order", (LEVELS, D))
 )
-"""The problem's number and the choices made so far: of each spread its dimension (-1: none) and
-units (of L2 and L1 only a cluster's), of each memory its tiles (0: its share of what is around; of
-L2 what a cluster gets) and loop order, outermost first. What is not chosen yet is at its least.
+"""The problem's number, whether tiles are chosen in the order of `TURNED`, and the choices made so
+far: of each spread its dimension (-1: none) and units (of L2 and L1 only a cluster's), of each
+memory its tiles (0: its share of what is around; of L2 what a cluster gets) and loop order,
+outermost first. What is not chosen yet is at its least.
 """
 LevelSeen: Any = record_type(
     ("f4", "fixed", LEVEL_FEATURES), ("f4", "fill"), ("f4", "sizes", TENSORS), ("f4", "steps units")
 )
 """Features of a memory: those that no choice changes, and what the choices so far make of it."""
 DimSeen: Any = record_type(
-    ("f4", "box outer inside steps within units outside pieces below clusters spreads")
+    ("f4", "box outer inside steps within units outside pieces below clusters spreads open")
 )
-"""Features of a dimension about a memory; all but `spreads`, half their number, are logarithms."""
+"""Features of a dimension about a memory, as logarithms; `spreads`: half their number; `open`: 1
+where the memory's tile is still to be chosen.
+"""
 OwnSeen: Any = record_type(("f4", "inside outside spreads pooled multicast reduce most outermost"))
 """Features of the decision: memories inside and outside of its own, spreads, whether PEs are
 pooled; and of a spread what its units share, how many there are, and whether it is the outermost.
@@ -85,9 +88,11 @@ ParallelSeen: Any = record_type(
 """Features of a dimension for a spread; `_left`: of what spreads outside leave of it."""
 UnitsSeen: Any = record_type(
     ("f4", "size spare share busy clusters_busy work steps clusters_steps one all idle"),
-    ("f4", "clusters_idle over clusters_over even"),
+    ("f4", "clusters_idle over clusters_over even fill fill_log worst_fill"),
 )
-"""Features of units of a spread; `clusters_`: of the clusters that so many PEs make."""
+"""Features of units of a spread; `clusters_`: of the clusters that so many PEs make; `fill`: of the
+memory around the spread by the least tiles that give the units work, the worst of it and others.
+"""
 TileSeen: Any = record_type(
     ("f4", "box steps padding fill fill_log outer_fill worst_fill one whole even outside_busy"),
     ("f4", "within busy same ratio above_spreads spreads cycles steps_one within_one share"),
@@ -130,13 +135,13 @@ DrawRow: Any = record_type(
 - `chose`: the choice taken, or a number of the ranking of loops;
 - `picks`: loops by rank, the outermost first.
 """
-Step: Any = record_type(("i8", "place kind number dim groups rows width options"))
+Step: Any = record_type(("i8", "place kind number dim groups rows width options problems"))
 """What is decided: the fields of a `Decision`, its kind as a number; rows that observe, and that
-choose; choices of the decision at most, and of any decision.
+choose; choices of the decision at most, and of any decision; problems.
 """
 Seen: Any = record_type(
     (Step, "step"),
-    ("i8", "level first"),
+    ("i8", "level dim place first"),
     ("i8", "units outside box steps", (LEVELS + 1, D)),
     ("i8", "scale", D),
     ("f8", "sizes", (LEVELS + 1, TENSORS)),
@@ -148,7 +153,7 @@ Seen: Any = record_type(
 """The work space of one row.
 
 - `step`: what is decided; `level`: the memory that it is on, of a spread the one whose fan-out it
-  stands in; `first`: the first choice;
+  stands in; `dim`: the dimension of a tile; `place`: of the decision; `first`: the first choice;
 - `units` along each dimension below a memory, `outside`: all units above an instance of it;
 - `box`: what an instance of a memory works on; `steps` of the loops that bring its boxes;
 - `scale`: clusters along each dimension, which L2's tile counts by;

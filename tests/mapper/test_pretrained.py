@@ -11,7 +11,7 @@ from mapper.pretrained.cases import outside_training
 from mapper.pretrained.explanation import best_decisions
 from mapper.pretrained.kernel import group_rows
 from mapper.pretrained.local_search import PROPOSALS
-from mapper.pretrained.nest_choices import part_of
+from mapper.pretrained.nest_choices import index_of
 from mapper.pretrained.network import fresh, scores
 from mapper.pretrained.policy import propose, replay
 from mapper.pretrained.policy_proposals import search_from, temperatures
@@ -60,7 +60,7 @@ def test_batches_and_single_problems_are_observed_alike(untrained):
 def decisions_of(agents, problems, times, seed):
     arrays, which = arrays_of(problems), np.repeat(np.arange(len(problems)), times)
     rng = np.random.default_rng(seed)
-    given = propose(agents.weights, arrays, which, rng)
+    given = propose(agents.weights, arrays, which, rng, turned=which % 2 == 1)
     return arrays, which, given, replay(arrays, given)
 
 
@@ -68,8 +68,9 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
     arrays, which, given, taken = decisions_of(untrained, random_problems(12, seed=4), 4, 5)
     chosen = 0
     for decision, _, choices, picks in taken:
-        values, part = arrays.values[decision.place, which], part_of(decision, given)
-        legal = choices["legal"]
+        values, legal = choices["value"], choices["legal"]
+        where = index_of(decision, given)
+        part, place = given[decision.kind][where], decision.place + sum(where[2:]) - decision.dim
         for row in np.flatnonzero(legal.any(axis=1)):
             if decision.kind == "order":
                 ranked = picks[row, : legal[row].sum()]
@@ -79,9 +80,40 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
                 assert legal[row, picks[row, 0]]
                 assert values[row, picks[row, 0]] == part[row]
             chosen += 1
-        several = arrays.rows["counts"][which, decision.place] > 1  # what agents drew was legal
+        place = place if decision.kind == "tile" else decision.place
+        several = arrays.rows["counts"][which, place] > 1  # what agents drew was legal
         assert legal[several].any(axis=1).all() or decision.kind == "order"
     assert chosen > 400
+
+
+NARROW = {
+    "name": "narrow",
+    "levels": [
+        {"name": "DRAM"},
+        {"name": "Operands", "bytes": 65536, "holds": ["input", "filter"]},
+        {"name": "Sums", "bytes": 64, "holds": ["output"], "fanout": {"units": 64, "dims": "K"}},
+    ],
+}
+"""Its sums, of a byte with a copy of each, are at most 32."""
+
+
+def narrow_draws(agents, turned):
+    problem = Problem("resnet18.2", Chain.from_dict(NARROW), "edp")
+    arrays = arrays_of([problem])
+    rng, which = np.random.default_rng(0), np.zeros(400, int)
+    return propose(agents.weights, arrays, which, rng, turned=turned)
+
+
+def test_units_whose_tiles_the_memory_cannot_hold_are_not_drawn(untrained):
+    units = narrow_draws(untrained, False)["units"]
+    assert 1 < units.max() <= 32
+
+
+def test_the_tile_that_is_chosen_first_takes_more_of_the_memory(untrained):
+    first, last = (narrow_draws(untrained, turned)["tile"][:, 0] for turned in (False, True))
+    channels, columns = DIMS.index("K"), DIMS.index("X")
+    assert first[:, channels].mean() > 1.2 * last[:, channels].mean()
+    assert last[:, columns].mean() > 1.2 * first[:, columns].mean()
 
 
 def test_torch_and_numpy_score_alike_and_orders_follow_plackett_and_luce(untrained):

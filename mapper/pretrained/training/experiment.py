@@ -15,7 +15,7 @@ from mapper.pretrained.training.schedule import Schedule
 from mapper.pretrained.weights import Agents, PretrainedError, load, save
 from marl_runs import Autosave, CheckpointFormat, Context, Experiment, gathered
 
-FORMAT = CheckpointFormat("trained agents", 6)
+FORMAT = CheckpointFormat("trained agents", 7)
 AGENTS = "agents.safetensors"
 """The finished agents, in the run's folder."""
 VALIDATIONS = 12

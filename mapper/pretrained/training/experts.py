@@ -98,6 +98,7 @@ def _searched(task: ExpertTask, number: int, rng: np.random.Generator) -> Expert
     weight = np.exp(-np.log(values[best] / problem.best_value) / SHARPNESS)
     rows = NestChoices(problem).rows(problem.space.decode(actions[best]))
     rows["problem"] = task.first + number
+    rows["turned"] = rng.integers(2, size=len(rows))
     return Experts(rows, weight / weight.sum())
 
 
