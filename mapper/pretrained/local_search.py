@@ -42,7 +42,7 @@ class ProposalSearch:
         self._parents: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
         self._values: FloatArray = np.empty(0)
         self._drawn = 0
-        self._better = False
+        self._stuck = True
 
     def batches(self, count: int) -> Iterator[tuple[IntArray, Evaluation]]:
         """Evaluate `count` samples, batch by batch as they are asked for.
@@ -57,12 +57,14 @@ class ProposalSearch:
 
     def _batch(self, most: int) -> IntArray:
         """Up to `most` new actions; uniform ones, old or new, where nothing new was found."""
-        if self._drawn % PROPOSALS or not self._better:
+        if self._drawn % PROPOSALS or self._stuck or not len(self._parents):
+            self._stuck = False
             wanted = PROPOSALS - self._drawn % PROPOSALS if self._drawn else FIRST
             numbers = np.arange(self._drawn, self._drawn + min(wanted, most))
             self._drawn += len(numbers)
             found = self._new(self.draw(numbers), most)
         else:
+            self._stuck = True  # unless a child is the best so far
             found = self._new(self._breed(), most)
         return found if len(found) else self.problem.space.sample(min(CHILDREN, most), self.rng)
 
@@ -94,6 +96,7 @@ class ProposalSearch:
         values = np.concatenate([self._values, evaluation.values[feasible]])
         every = np.concatenate([self._parents, actions[feasible]])
         best = np.argsort(values, kind="stable")[:PARENTS]
-        self._better = values.min(initial=np.inf) < self._values.min(initial=np.inf)
+        if values.min(initial=np.inf) < self._values.min(initial=np.inf):
+            self._stuck = False
         self._parents, self._values = every[best], values[best]
         return evaluation
