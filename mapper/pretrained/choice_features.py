@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from mapper.pretrained.decisions import FIRST_TILE
 from mapper.pretrained.nest_sizes import (
+    fill_log,
     fill_sizes,
     log_of,
     set_boxes,
     size_log,
     up,
     utilisation,
+    worst_fill,
 )
 from mapper.pretrained.seen_records import TENSORS, ChoiceRow, D, R, S, Seen, X, Y
 from marl_common import address, part
@@ -99,26 +101,23 @@ def see_units(seen: Seen, least: bool, choice: ChoiceRow) -> None:
     out.all = size == most
     choice.legal = size == most or (size <= n and up(n, up(n, size)) == size)
     if dim >= 0:
-        worst = fill_units(seen, dim, size)
-        own = seen.fills[seen.level]
+        fill_units(seen, dim, size)
+        own, worst = seen.fills[seen.level], worst_fill(seen, seen.level)
         out.fill = min(own, 2.0)
-        out.fill_log = max(size_log(own), -3.0) if own > 0 else 0.0
+        out.fill_log = fill_log(own)
         out.worst_fill = min(worst, 2.0)
         choice.legal = choice.legal and (worst <= 1.0 or least)
 
 
 @part
-def fill_units(seen: Seen, d: int, size: int) -> float:
-    """The worst share that memories outside of a spread fill, of its least tiles for such units."""
-    level, worst = seen.level, 0.0
+def fill_units(seen: Seen, d: int, size: int) -> None:
+    """Fill the memories outside of a spread with the least tiles for so many units of it."""
+    level = seen.level
     before = seen.units[level][d]
     seen.units[level][d] = before * size
     set_boxes(seen, d, level, 0)
     fill_sizes(seen, level)
     seen.units[level][d] = before
-    for i in range(level, seen.problem.memories):
-        worst = max(worst, seen.fills[i])
-    return worst
 
 
 @part
@@ -134,15 +133,14 @@ def see_tile(seen: Seen, least: bool, choice: ChoiceRow) -> bool:
         Whether it fits; where it does not, no larger one will.
     """
     problem, out = address(seen.problem), address(choice.features.tile)
-    level, d, worst = seen.level, seen.dim, 0.0
+    level, d = seen.level, seen.dim
     inside = seen.box[level - 1][d] if level > 0 else 1
     if choice.value < inside:
         return True
     seen.state.tile[level][d] = choice.value
     set_boxes(seen, d, level, seen.step.place - FIRST_TILE + 1)
     fill_sizes(seen, level)
-    for i in range(level, problem.memories):
-        worst = max(worst, seen.fills[i])
+    worst = worst_fill(seen, level)
     choice.legal = worst <= 1.0 or least
     n, box, outside = problem.extents[d], seen.box[level][d], seen.outside[level][d]
     units, above = seen.units[level][d], seen.units[level + 1][d]
@@ -153,7 +151,7 @@ def see_tile(seen: Seen, least: bool, choice: ChoiceRow) -> bool:
     outside_log, n_log = log_of(seen, outside), log_of(seen, n)
     own = seen.fills[level]
     out.fill = min(own, 2.0)
-    out.fill_log = max(size_log(own), -3.0) if own > 0 else 0.0
+    out.fill_log = fill_log(own)
     out.outer_fill = min(seen.fills[level + 1], 2.0)
     out.worst_fill = min(worst, 2.0)
     out.box = box_log

@@ -50,7 +50,7 @@ def see_rows(
         seen.problem = problems[seen.state.problem]
         seen.first = row * step.width
         seen.level = step.number if step.kind >= TILE else seen.problem.below[step.number]
-        seen.dim = place_of(seen, step.dim) if step.kind == TILE else step.dim
+        seen.dim = place_of(step.dim, seen.state.turned) if step.kind == TILE else step.dim
         seen.place = step.place + seen.dim - step.dim
         if seen.problem.counts[seen.place] > 1:  # something to choose
             fill_nest(seen, step.place - FIRST_TILE)
@@ -119,7 +119,7 @@ def see_dim(seen: Seen, level: int, d: int, out: DimSeen) -> None:
     out.pieces = log_of(seen, up(n, box * seen.outside[level][d]))
     out.below = log_of(seen, seen.units[level - 1][d]) if level > 0 else 0.0
     out.clusters = log_of(seen, seen.scale[d])
-    out.open = level * D + place_of(seen, d) >= seen.step.place - FIRST_TILE
+    out.open = level * D + place_of(d, seen.state.turned) >= seen.step.place - FIRST_TILE
     for s in range(SPREADS):
         if seen.state.parallel[s] == d:
             out.spreads += 0.5
@@ -224,8 +224,7 @@ def take_rows(works: Seen, states: StateRow, draws: DrawRow, choices: ChoiceRow)
             if not choice.legal:
                 continue
             if step.kind == TILE:
-                seen.state.turned = state.turned
-                state.tile[step.number][place_of(seen, step.dim)] = choice.value
+                state.tile[step.number][place_of(step.dim, state.turned)] = choice.value
             elif step.kind == UNITS:
                 state.units[step.number] = choice.value
             else:

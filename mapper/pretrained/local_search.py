@@ -42,7 +42,7 @@ class ProposalSearch:
         self._parents: IntArray = np.empty((0, len(problem.space.nvec)), np.int64)
         self._values: FloatArray = np.empty(0)
         self._drawn = 0
-        self._stuck = True
+        self._drawing = True
 
     def batches(self, count: int) -> Iterator[tuple[IntArray, Evaluation]]:
         """Evaluate `count` samples, batch by batch as they are asked for.
@@ -57,14 +57,14 @@ class ProposalSearch:
 
     def _batch(self, most: int) -> IntArray:
         """Up to `most` new actions; uniform ones, old or new, where nothing new was found."""
-        if self._drawn % PROPOSALS or self._stuck or not len(self._parents):
-            self._stuck = False
+        if self._drawn % PROPOSALS or self._drawing or not len(self._parents):
+            self._drawing = False
             wanted = PROPOSALS - self._drawn % PROPOSALS if self._drawn else FIRST
             numbers = np.arange(self._drawn, self._drawn + min(wanted, most))
             self._drawn += len(numbers)
             found = self._new(self.draw(numbers), most)
         else:
-            self._stuck = True  # unless a child is the best so far
+            self._drawing = True  # unless a child is the best so far
             found = self._new(self._breed(), most)
         return found if len(found) else self.problem.space.sample(min(CHILDREN, most), self.rng)
 
@@ -97,6 +97,6 @@ class ProposalSearch:
         every = np.concatenate([self._parents, actions[feasible]])
         best = np.argsort(values, kind="stable")[:PARENTS]
         if values.min(initial=np.inf) < self._values.min(initial=np.inf):
-            self._stuck = False
+            self._drawing = False
         self._parents, self._values = every[best], values[best]
         return evaluation

@@ -28,9 +28,9 @@ def up(number: int, size: int) -> int:
 
 
 @part
-def place_of(seen: Seen, d: int) -> int:
+def place_of(d: int, turned: int) -> int:
     """When a dimension's tile of a memory is chosen; also the dimension that is then."""
-    return int(TURNED[d]) if seen.state.turned else d
+    return int(TURNED[d]) if turned else d
 
 
 @part
@@ -74,7 +74,7 @@ def set_boxes(seen: Seen, d: int, first: int, chosen: int) -> None:
     for i in range(first, seen.problem.memories):
         if state.tile[i][d] > 0:
             box = state.tile[i][d] * seen.scale[d] if i == 1 else state.tile[i][d]
-            if i * D + place_of(seen, d) >= chosen:
+            if i * D + place_of(d, state.turned) >= chosen:
                 box = max(box, (seen.box[i - 1][d] if i > 0 else 1) * seen.units[i][d])
             seen.box[i][d] = min(box, seen.problem.extents[d])
 
@@ -115,6 +115,21 @@ def fill_sizes(seen: Seen, first: int) -> None:
             used += need * problem.shares[i][tensor]
             worst = max(worst, need / problem.own[i][tensor])
         seen.fills[i] = max(worst, used / problem.capacity[i])
+
+
+@part
+def worst_fill(seen: Seen, first: int) -> float:
+    """The largest share that is taken of memories from a first one on."""
+    worst = 0.0
+    for i in range(first, seen.problem.memories):
+        worst = max(worst, seen.fills[i])
+    return worst
+
+
+@part
+def fill_log(fill: float) -> float:
+    """A share that is taken of a memory on the scale of sizes, cut below; 0 of nothing."""
+    return max(size_log(fill), -3.0) if fill > 0 else 0.0
 
 
 @part

@@ -70,7 +70,7 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
     for decision, _, choices, picks in taken:
         values, legal = choices["value"], choices["legal"]
         where = index_of(decision, given)
-        part, place = given[decision.kind][where], decision.place + sum(where[2:]) - decision.dim
+        part = given[decision.kind][where]
         for row in np.flatnonzero(legal.any(axis=1)):
             if decision.kind == "order":
                 ranked = picks[row, : legal[row].sum()]
@@ -80,7 +80,8 @@ def test_replaying_a_proposal_finds_decisions_that_lead_to_it(untrained):
                 assert legal[row, picks[row, 0]]
                 assert values[row, picks[row, 0]] == part[row]
             chosen += 1
-        place = place if decision.kind == "tile" else decision.place
+        dims = where[2] if decision.kind == "tile" else decision.dim
+        place = decision.place + dims - decision.dim
         several = arrays.rows["counts"][which, place] > 1  # what agents drew was legal
         assert legal[several].any(axis=1).all() or decision.kind == "order"
     assert chosen > 400
